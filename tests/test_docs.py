@@ -1,0 +1,130 @@
+"""What the documentation tells a reader to type works.
+
+In a fenced ``console`` block the lines after a ``$ `` prompt are commands, the others are output. In a
+``bash`` block the lines that begin with ``gnomon`` or ``make`` are commands too. ``gnomon …`` is run, page by
+page and in order, in a copy of the examples; it must end with 0, or with the code in a trailing ``# exit 1``.
+``make …`` is only asked whether it knows the target.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.docs
+
+ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_S = 240
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("README.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command as a page shows it."""
+
+    line: int
+    text: str
+    exit_code: int = 0
+
+
+def commands(page: str) -> Iterator[Command]:
+    """The ``gnomon`` and ``make`` commands in a page's fenced blocks."""
+    inside, kind = False, ""
+    lines = iter(enumerate(page.splitlines(), start=1))
+    for number, line in lines:
+        stripped = line.strip()
+        if stripped.startswith("```"):
+            inside = not inside
+            kind = stripped.strip("`").partition(" ")[0] if inside else ""
+            continue
+        prompted = stripped.startswith("$ ")
+        text = stripped.removeprefix("$ ")
+        while text.endswith("\\"):
+            text = text[:-1] + next(lines, (0, ""))[1].strip().removeprefix("> ").lstrip()
+        text = text.removeprefix(".venv/bin/")
+        shown = (kind == "console" and prompted) or kind in ("bash", "sh", "shell")
+        if shown and re.match(r"(gnomon|make)\b", text):
+            stated = re.search(r"#.*\bexit (\d+)\s*$", text)
+            yield Command(number, text, int(stated[1]) if stated else 0)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    """A folder that looks like the repository to a command and takes what it writes."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    return tmp_path
+
+
+def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", "")))
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", text],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_work(page: Path, workplace: Path) -> None:
+    for command in commands(page.read_text(encoding="utf-8")):
+        if command.text.startswith("make"):
+            ended = run(command.text.replace("make", "make -n", 1), ROOT)
+        else:
+            ended = run(command.text, workplace)
+        assert ended.returncode == command.exit_code, (
+            f"{page.relative_to(ROOT)}:{command.line} shows `{command.text}`, which should end with "
+            f"{command.exit_code} and ended with {ended.returncode}:\n{ended.stdout[-2_000:]}"
+        )
+
+
+def test_commands_are_found() -> None:
+    page = """
+```console
+$ gnomon compare a.swf \\
+>     --policy easy
+gnomon prints this
+$ gnomon check b.yaml   # exit 1
+$ ls
+```
+```yaml
+gnomon: no command
+```
+```
+$ gnomon in a block of no kind
+```
+```bash
+make test
+.venv/bin/gnomon simulate c.yaml
+```
+"""
+    assert list(commands(page)) == [
+        Command(3, "gnomon compare a.swf --policy easy"),
+        Command(6, "gnomon check b.yaml   # exit 1", 1),
+        Command(16, "make test"),
+        Command(17, "gnomon simulate c.yaml"),
+    ]
+
+
+def test_links_lead_somewhere() -> None:
+    found = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists()
+    ]
+    assert not found, "\n".join(["These links lead nowhere:", *found])
