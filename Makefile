@@ -35,7 +35,7 @@ lint: $(READY) ## check form, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 bench: $(READY) ## measure speed; BENCH="..." is passed on
 	$(BIN)/python -m benchmarks $(BENCH)
