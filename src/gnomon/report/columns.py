@@ -1,0 +1,136 @@
+"""The metrics as columns: header, place in ``metrics.json``, how to write the value, which direction is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal
+
+NOTHING = "-"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in two units, or four digits below a minute.
+
+    >>> [duration(s) for s in (0, 0.00025, 0.25, 28.684, 307, 11_520, 100_000, 3e7)]
+    ['0s', '250µs', '250ms', '28.68s', '5m07s', '3h12m', '1d04h', '347d']
+    """
+    if seconds < 0:
+        return f"-{duration(-seconds)}"
+    if seconds < 59.995:
+        for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+            if seconds >= size or unit == "ns":
+                return f"{seconds / size:.4g}{unit}" if seconds else "0s"
+    if seconds < 3_599.5:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes}m{rest:02}s"
+    minutes = round(seconds / 60)
+    if minutes < 24 * 60:
+        return f"{minutes // 60}h{minutes % 60:02}m"
+    days, hours = divmod(round(seconds / 3600), 24)
+    return f"{days}d{hours:02}h" if days < 100 else f"{days:,}d"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage with one digit.
+
+    >>> percent(0.7509)
+    '75.1%'
+    """
+    return f"{100 * fraction:.1f}%"
+
+
+def number(value: float) -> str:
+    """Four digits, or all of a larger whole number.
+
+    >>> number(1.23456), number(28489), number(1234567.8), number(0.25)
+    ('1.235', '28,489', '1,234,568', '0.25')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def rate(per_second: float) -> str:
+    """Events a second, or in the first longer unit that has at least one of them.
+
+    >>> rate(12.5), rate(0.02), rate(0.001), rate(0)
+    ('12.5/s', '1.2/min', '3.6/h', '0/s')
+    """
+    for unit, seconds in (("s", 1), ("min", 60), ("h", 3600)):
+        if per_second * seconds >= 1:
+            return f"{per_second * seconds:.4g}/{unit}"
+    return f"{per_second * 86400:.4g}/d" if per_second else "0/s"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric. ``key`` is its path in ``metrics.json``; ``wide``: shown with ``-o wide`` (and on the page) only."""
+
+    header: str
+    key: str
+    write: Callable[[float], str]
+    better: Literal["low", "high", ""] = ""
+    wide: bool = False
+    meaning: str = ""
+
+    def value(self, metrics: Mapping[str, Any]) -> float | None:
+        """The metric, or None where the run has none."""
+        found: Any = metrics
+        for part in self.key.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+        return float(found) if isinstance(found, int | float) and isfinite(found) else None
+
+    def text(self, metrics: Mapping[str, Any]) -> str:
+        """The metric, as a person reads it."""
+        value = self.value(metrics)
+        return NOTHING if value is None else self.write(value)
+
+
+_BEFORE = (
+    Column("DONE", "done", number, "high", meaning="tasks that ran to their end"),
+    Column("REJECTED", "rejected", number, "low", wide=True, meaning="tasks that can never run here"),
+    Column("MAKESPAN", "makespan_s", duration, "low", meaning="from the first arrival to the last end"),
+    Column("WAIT", "wait_s.mean", duration, "low", meaning="mean time from arrival to first start"),
+    Column("WAIT-P50", "wait_s.p50", duration, "low", wide=True, meaning="half of the tasks waited at most this"),
+    Column("WAIT-P90", "wait_s.p90", duration, "low", meaning="nine in ten tasks waited at most this"),
+    Column("WAIT-P99", "wait_s.p99", duration, "low", wide=True, meaning="99 in 100 tasks waited at most this"),
+    Column("WAIT-MAX", "longest_wait_s", duration, "low", wide=True, meaning="longest wait, of unstarted tasks too"),
+    Column("TURNAROUND", "turnaround_s.mean", duration, "low", wide=True, meaning="mean time from arrival to end"),
+    Column(
+        "SLOWDOWN",
+        "bounded_slowdown.mean",
+        number,
+        "low",
+        meaning="mean of turnaround / run time, with run times below 10 s taken as 10 s",
+    ),
+)
+_AFTER = (
+    Column("THROUGHPUT", "throughput_per_s", rate, "high", wide=True, meaning="tasks done per unit of time"),
+    Column("FRAGMENTED", "fragmentation", percent, "low", wide=True, meaning="free capacity that no task could use"),
+    Column("JAIN", "jain_index", number, "high", wide=True, meaning="fairness over users: 1 is equal shares"),
+    Column("PREEMPTED", "preemptions", number, "low", wide=True, meaning="how often a task gave way to another"),
+    Column("WASTED-CPU", "wasted_cpu_s", duration, "low", wide=True, meaning="CPU time of attempts that were lost"),
+    Column("GOODPUT", "goodput", percent, "high", wide=True, meaning="used CPU time that was not wasted"),
+    Column("OVERTAKEN", "overtaken_max", number, "low", wide=True, meaning="most later arrivals that started earlier"),
+)
+
+
+def columns(every: Sequence[Mapping[str, Any]], *, wide: bool = False) -> list[Column]:
+    """The columns of a table over these metrics: utilisation once a resource, and nothing that no run has."""
+    resources = dict.fromkeys(name for metrics in every for name in metrics.get("utilisation") or {})
+    used = [
+        Column(name.upper(), f"utilisation.{name}", percent, "high", meaning=f"{name} in use, over the whole run")
+        for name in resources
+    ]
+    chosen = [column for column in (*_BEFORE, *used, *_AFTER) if wide or not column.wide]
+    return [column for column in chosen if any(column.value(metrics) is not None for metrics in every)]
+
+
+def best(column: Column, every: Iterable[Mapping[str, Any]]) -> frozenset[int]:
+    """Which of the metrics are best in a column: none if that means nothing, or if all are equal."""
+    values = [column.value(metrics) for metrics in every]
+    known = [value for value in values if value is not None]
+    if not column.better or len(set(known)) < 2:
+        return frozenset()
+    mark = min(known) if column.better == "low" else max(known)
+    return frozenset(index for index, value in enumerate(values) if value == mark)

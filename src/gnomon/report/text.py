@@ -1,0 +1,183 @@
+"""Tables for the terminal that read like kubectl's: upper-case headers, aligned columns, no boxes.
+
+Everything is a ``rich.text.Text``, so that colour is the terminal's business and no text of the user's is taken for
+markup. Control characters in names are shown, never sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.text import Text
+
+from gnomon.report.columns import NOTHING, best, columns, duration, number, percent
+
+GAP = "   "
+Cell = str | Text
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of a comparison. ``spread``: half the width of the confidence interval, by path in the metrics."""
+
+    name: str
+    metrics: Mapping[str, Any]
+    spread: Mapping[str, float] = field(default_factory=dict)
+
+
+def plain(text: object) -> str:
+    r"""Text of unknown origin on one line, with control characters written out.
+
+    >>> plain("a\tb\x1b[31m")
+    'a\\tb\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Collection[int] = ()) -> Text:
+    """Rows below their headers; columns in ``right`` are flush right, the last one is not padded.
+
+    >>> print(table(["NAME", "WAIT"], [["easy", "3s"], ["conservative", "12s"]], right=[1]).plain)
+    NAME           WAIT
+    easy             3s
+    conservative    12s
+    """
+    cells = [[Text(header, style="bold") for header in headers]]
+    cells += [[cell if isinstance(cell, Text) else Text(plain(cell)) for cell in row] for row in rows]
+    widths = [max(row[i].cell_len for row in cells) for i in range(len(headers))]
+    lines = []
+    for row in cells:
+        line = Text()
+        for i, cell in enumerate(row):
+            padding = " " * (widths[i] - cell.cell_len)
+            line.append_text(Text.assemble(padding, cell) if i in right else Text.assemble(cell, padding))
+            line.append(GAP)
+        line.rstrip()
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def comparison(variants: Sequence[Variant], *, wide: bool = False) -> Text:
+    """One row a variant; the best value of a column has a star (and is bold on a terminal)."""
+    every = [variant.metrics for variant in variants]
+    shown = columns(every, wide=wide)
+    winners = [best(column, every) for column in shown]
+    rows: list[list[Cell]] = []
+    for index, variant in enumerate(variants):
+        row: list[Cell] = [variant.name]
+        for column, winner in zip(shown, winners, strict=True):
+            text = column.text(variant.metrics)
+            if column.key in variant.spread:
+                text += f" ±{column.write(variant.spread[column.key])}"
+            row.append(Text(f"{text}*", style="bold") if index in winner else text + " " * bool(winner))
+        rows.append(row)
+    headers = ["VARIANT", *(column.header + " " * bool(w) for column, w in zip(shown, winners, strict=True))]
+    return table(headers, rows, right=range(1, len(headers)))
+
+
+_SPREADS = (
+    ("WAIT", "wait_s", duration),
+    ("TURNAROUND", "turnaround_s", duration),
+    ("SLOWDOWN", "bounded_slowdown", number),
+)
+
+
+def summary(metrics: Mapping[str, Any], *, states: Mapping[str, int], wide: bool = False) -> Text:
+    """The metrics of one run: how many tasks got where, how long they waited, what was used."""
+    shown = {"jobs": metrics["jobs"], **states}
+    first = [number(count) for count in shown.values()]
+    headers = [state.upper() for state in shown]
+    for column in columns([metrics], wide=wide):
+        if "." not in column.key and column.header.lower() not in shown and column.key != "longest_wait_s":
+            headers.append(column.header)
+            first.append(column.text(metrics))
+    blocks = [table(headers, [first])]
+    points = ("mean", "p50", "p90", "p99", "max")
+    spreads = [
+        [name, *(NOTHING if spread.get(p) is None else write(spread[p]) for p in points)]
+        for name, key, write in _SPREADS
+        if (spread := metrics.get(key)) and any(spread.get(p) is not None for p in points)
+    ]
+    if spreads:
+        blocks.append(table(["", "MEAN", "P50", "P90", "P99", "MAX"], spreads, right=range(1, 6)))
+    used, held = metrics.get("utilisation") or {}, metrics.get("allocated") or {}
+    if used:
+        rows = [[name, *(NOTHING if d.get(name) is None else percent(d[name]) for d in (used, held))] for name in used]
+        blocks.append(table(["RESOURCE", "USED", "ALLOCATED"], rows, right=(1, 2)))
+    return Text("\n\n").join(blocks)
+
+
+def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
+    """Why something is as it is: summary, the system's words, what it waits for, how it came to be, what would help.
+
+    ``found`` has the form of ``explain -o json``.
+    """
+    head = Text.assemble((plain(found["subject"]), "bold"), " is ", (plain(found["state"]), "bold"))
+    if found.get("summary"):
+        head.append(f": {plain(found['summary'])}")
+    blocks = [head]
+    if found.get("native"):
+        blocks.append(Text("\n").join(Text(f"  {plain(line)}") for line in str(found["native"]).splitlines()))
+    if waiting := found.get("waiting"):
+        blocks.append(_titled("WAITS", _waiting(waiting)))
+    if classes := found.get("classes"):
+        rows = [[number(c["nodes"]), c["example"], "; ".join(map(str, c["reasons"]))] for c in classes]
+        blocks.append(table(["NODES", "EXAMPLE", "REASONS"], rows, right=(0,)))
+    if chain := found.get("chain"):
+        headers = ["AT", "EVENT", "WHAT", *(["ROW"] if wide else [])]
+        rows = [[duration(c["t_s"]), c["event"], c["text"], *([str(c["row"])] if wide else [])] for c in chain]
+        blocks.append(_titled("HOW IT CAME TO BE", table(headers, rows)))
+    if changes := found.get("changes"):
+        blocks.append(_titled("WHAT WOULD CHANGE IT, the smallest change first", _changes(changes, wide=wide)))
+    return Text("\n\n").join(blocks)
+
+
+def _titled(title: str, body: Text) -> Text:
+    return Text("\n").join([Text(title, style="dim"), body])
+
+
+def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
+    rows = []
+    for one in waiting:
+        numbers = ", ".join(f"{name} {value}" for name, value in (one.get("numbers") or {}).items())
+        earliest = one.get("earliest_s")
+        rows.append(
+            [
+                _KINDS.get(one["kind"], one["kind"]),
+                one.get("rule") or NOTHING,
+                one.get("object") or NOTHING,
+                NOTHING if earliest is None else duration(earliest),
+                numbers or NOTHING,
+            ]
+        )
+    return table(["KIND", "RULE", "FOR", "EARLIEST", "NUMBERS"], rows)
+
+
+_KINDS = {
+    "infeasible": "can never run",
+    "event": "for something to happen",
+    "limit": "held by a limit",
+    "behind": "behind others",
+}
+
+
+def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
+    rows = [
+        [
+            change["what"],
+            change.get("object") or NOTHING,
+            change.get("field") or NOTHING,
+            _or_nothing(change.get("from")),
+            _or_nothing(change.get("to")),
+            "yes" if change.get("confirmed") else "no",
+            *([_or_nothing(change.get("cost"))] if wide else []),
+        ]
+        for change in changes
+    ]
+    return table(["CHANGE", "OBJECT", "FIELD", "FROM", "TO", "CONFIRMED", *(["COST"] if wide else [])], rows)
+
+
+def _or_nothing(value: object) -> str:
+    return NOTHING if value is None else str(value)

@@ -1,0 +1,150 @@
+"""Tables for the terminal, compared as a whole."""
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from gnomon.report.text import Variant, comparison, explanation, summary, table
+
+pytestmark = pytest.mark.unit
+
+
+def metrics(**given: Any) -> dict[str, Any]:
+    spread = {"mean": 90.0, "p50": 0.0, "p90": 300.0, "p99": 4000.0, "max": 90_000.0}
+    base = {
+        "jobs": 12,
+        "done": 12,
+        "rejected": 0,
+        "makespan_s": 28.68,
+        "wait_s": spread,
+        "turnaround_s": spread,
+        "bounded_slowdown": {"mean": 1.5, "p50": 1.0, "p90": 2.0, "p99": 10.25, "max": 1234.0},
+        "utilisation": {"cpu": 0.4301, "gpu": 0.25},
+        "allocated": {"cpu": 0.4301, "gpu": 0.25},
+        "throughput_per_s": 0.4184,
+        "fragmentation": None,
+        "jain_index": 0.9,
+        "preemptions": 0,
+        "wasted_cpu_s": 0.0,
+        "goodput": 1.0,
+        "longest_wait_s": 90_000.0,
+        "overtaken_max": 3,
+    }
+    return {**base, **given}
+
+
+def same(shown: str, wanted: str) -> None:
+    assert shown.splitlines() == dedent(wanted).strip("\n").splitlines()
+
+
+def test_a_comparison_marks_the_best_of_each_column() -> None:
+    slow = metrics(makespan_s=30.0, wait_s={"mean": 100.0, "p90": 299.0})
+    same(
+        comparison([Variant("fcfs", metrics()), Variant("easy+best-fit", slow)]).plain,
+        """
+        VARIANT         DONE   MAKESPAN     WAIT    WAIT-P90    SLOWDOWN     CPU     GPU
+        fcfs              12     28.68s*   1m30s*      5m00s         1.5   43.0%   25.0%
+        easy+best-fit     12        30s    1m40s       4m59s*        1.5   43.0%   25.0%
+        """,
+    )
+
+
+def test_a_comparison_over_seeds_shows_the_confidence_interval() -> None:
+    shown = comparison([Variant("fcfs", metrics(), {"makespan_s": 1.25})]).plain
+    assert "28.68s ±1.25s" in shown
+
+
+def test_a_summary_tells_counts_waits_and_use() -> None:
+    same(
+        summary(metrics(), states={"done": 12}).plain,
+        """
+        JOBS   DONE   MAKESPAN
+        12     12     28.68s
+
+                      MEAN   P50     P90     P99     MAX
+        WAIT         1m30s    0s   5m00s   1h07m   1d01h
+        TURNAROUND   1m30s    0s   5m00s   1h07m   1d01h
+        SLOWDOWN       1.5     1       2   10.25   1,234
+
+        RESOURCE    USED   ALLOCATED
+        cpu        43.0%       43.0%
+        gpu        25.0%       25.0%
+        """,
+    )
+
+
+def test_wide_adds_columns() -> None:
+    narrow, wide = (
+        summary(metrics(), states={"done": 12}, wide=w).plain.splitlines()[0].split() for w in (False, True)
+    )
+    assert set(narrow) < set(wide)
+    assert {"JAIN", "GOODPUT", "OVERTAKEN"} <= set(wide)
+
+
+def test_a_run_without_any_start_has_dashes_not_nonsense() -> None:
+    nothing = dict.fromkeys(("mean", "p50", "p90", "p99", "max"))
+    shown = summary(
+        metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing), states={"rejected": 12}
+    ).plain
+    assert "nan" not in shown.lower()
+    assert "WAIT" not in shown
+
+
+def test_an_explanation_reads_from_the_answer_to_its_causes() -> None:
+    found = {
+        "subject": "render",
+        "state": "waiting",
+        "summary": "asks for more GPUs than any node has",
+        "native": "",
+        "waiting": [
+            {
+                "kind": "infeasible",
+                "rule": "too-large",
+                "object": "gpu",
+                "numbers": {"asked": 4, "most": 2},
+                "earliest_s": None,
+            }
+        ],
+        "classes": [{"nodes": 3, "example": "n1", "reasons": ["gpu: 4 asked, 2 there"]}],
+        "chain": [{"row": 7, "t_s": 60.0, "event": "arrive", "text": "render arrives"}],
+        "changes": [
+            {
+                "what": "ask for less",
+                "object": "render",
+                "field": "gpus",
+                "from": 4,
+                "to": 2,
+                "cost": 0.5,
+                "confirmed": True,
+            }
+        ],
+    }
+    same(
+        explanation(found).plain,
+        """
+        render is waiting: asks for more GPUs than any node has
+
+        WAITS
+        KIND            RULE        FOR   EARLIEST   NUMBERS
+        can never run   too-large   gpu   -          asked 4, most 2
+
+        NODES   EXAMPLE   REASONS
+            3   n1        gpu: 4 asked, 2 there
+
+        HOW IT CAME TO BE
+        AT      EVENT    WHAT
+        1m00s   arrive   render arrives
+
+        WHAT WOULD CHANGE IT, the smallest change first
+        CHANGE         OBJECT   FIELD   FROM   TO   CONFIRMED
+        ask for less   render   gpus    4      2    yes
+        """,
+    )
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J", "a\nb", "[bold]x[/bold]", "\u202eabc"])
+def test_names_cannot_steer_the_terminal(hostile: str) -> None:
+    shown = table(["NAME"], [[hostile]])
+    assert not set("\x1b\u202e") & set(shown.plain)
+    assert len(shown.plain.splitlines()) == 2
