@@ -1,0 +1,1 @@
+"""Public trace formats, read as work and clusters."""
