@@ -11,10 +11,10 @@ NOTHING = "-"
 
 
 def duration(seconds: float) -> str:
-    """A length of time in two units, or four digits below a minute.
+    """A length of time in its two largest units, or four digits below a minute.
 
-    >>> [duration(s) for s in (0, 0.00025, 0.25, 28.684, 307, 11_520, 100_000, 3e7)]
-    ['0s', '250µs', '250ms', '28.68s', '5m07s', '3h12m', '1d04h', '347d']
+    >>> [duration(s) for s in (0, 0.00025, 0.25, 28.684, 307, 600, 11_520, 100_000, 3e7)]
+    ['0s', '250µs', '250ms', '28.68s', '5m07s', '10m', '3h12m', '1d04h', '347d']
     """
     if seconds < 0:
         return f"-{duration(-seconds)}"
@@ -23,13 +23,16 @@ def duration(seconds: float) -> str:
             if seconds >= size or unit == "ns":
                 return f"{seconds / size:.4g}{unit}" if seconds else "0s"
     if seconds < 3_599.5:
-        minutes, rest = divmod(round(seconds), 60)
-        return f"{minutes}m{rest:02}s"
-    minutes = round(seconds / 60)
-    if minutes < 24 * 60:
-        return f"{minutes // 60}h{minutes % 60:02}m"
-    days, hours = divmod(round(seconds / 3600), 24)
-    return f"{days}d{hours:02}h" if days < 100 else f"{days:,}d"
+        return _two(round(seconds), 60, "m", "s")
+    if round(seconds / 60) < 24 * 60:
+        return _two(round(seconds / 60), 60, "h", "m")
+    hours = round(seconds / 3600)
+    return _two(hours, 24, "d", "h") if hours < 2400 else f"{hours // 24:,}d"
+
+
+def _two(amount: int, size: int, large: str, small: str) -> str:
+    whole, rest = divmod(amount, size)
+    return f"{whole}{large}{rest:02}{small}" if rest else f"{whole}{large}"
 
 
 def percent(fraction: float) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.text import Text
 
+from gnomon.engine.log import Reason
 from gnomon.report.columns import NOTHING, best, columns, duration, number, percent
 
 GAP = "   "
@@ -34,6 +35,15 @@ def plain(text: object) -> str:
     'a\\tb\\x1b[31m'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+
+
+def reason(code: Reason) -> str:
+    """A reason in words.
+
+    >>> reason(Reason.LIMIT_TIME)
+    'limit time'
+    """
+    return code.name.lower().replace("_", " ")
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Collection[int] = ()) -> Text:
