@@ -1,0 +1,136 @@
+"""Opening files: gzip by its content, never read whole, and every failure an InputError that names the file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gnomon.model.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Path = str | os.PathLike[str]
+
+LINE_BYTES_MAX = 2**24
+"""The longest line that is read as one."""
+
+TEXT_BYTES_MAX = 2**26
+"""The largest file that is read whole, decompressed."""
+
+_BUFFER_BYTES = 2**18
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_NOT_TEXT = {
+    b"BZh9": "bzip2 data",
+    b"\xfd7zXZ\0": "xz data",
+    b"\x28\xb5\x2f\xfd": "Zstandard data",
+    b"PK\x03\x04": "a zip archive",
+    b"PAR1": "Parquet data",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+def open_bytes(path: Path) -> io.BufferedReader:
+    """The bytes of a file, decompressed when it is gzip, without a UTF-8 byte order mark.
+
+    Raises :class:`InputError` here for a file that is missing, a folder, empty or of a known kind that is not text,
+    and while it is read for damaged or truncated gzip data.
+    """
+    file = os.fspath(path)
+    with ExitStack() as unless_returned:
+        with _input_errors(file):
+            stored = unless_returned.enter_context(open(file, "rb"))
+            packed = stored.peek(2)[:2] == _GZIP
+        source = _Source(stored, gzip.GzipFile(fileobj=stored) if packed else stored, file)
+        stream: io.BufferedReader = io.BufferedReader(source, _BUFFER_BYTES)
+        start = stream.peek(8)[:8]
+        for magic, name in _NOT_TEXT.items():
+            if start.startswith(magic):
+                raise InputError(f"{name}, which is not read here", file=file, allowed="UTF-8 text, plain or gzip")
+        if not start:
+            raise InputError("the file is empty", file=file)
+        unless_returned.pop_all()
+    if start.startswith(_BYTE_ORDER_MARK):
+        stream.read(len(_BYTE_ORDER_MARK))
+    return stream
+
+
+def open_text(path: Path) -> Iterator[str]:
+    """The lines of a text file one by one, without their ends (LF or CR LF). Opens as :func:`open_bytes` does.
+
+    Raises :class:`InputError` also for bytes that are not UTF-8 text and for a line without an end.
+    """
+    with open_bytes(path) as stream:
+        lines = iter(partial(stream.readline, LINE_BYTES_MAX), b"")
+        for number, line in enumerate(lines, start=1):
+            if len(line) == LINE_BYTES_MAX and not line.endswith(b"\n"):
+                raise InputError(f"a line of more than {LINE_BYTES_MAX} bytes", file=os.fspath(path), line=number)
+            yield _decoded(line, os.fspath(path), number).rstrip("\r\n")
+
+
+def read_text(path: Path, *, limit_bytes: int = TEXT_BYTES_MAX) -> str:
+    """A text file as a whole, if it is not larger than ``limit_bytes``. Raises as :func:`open_text` does."""
+    with open_bytes(path) as stream:
+        content = stream.read(limit_bytes + 1)
+    if len(content) > limit_bytes:
+        raise InputError(f"larger than {limit_bytes} bytes", file=os.fspath(path))
+    return _decoded(content, os.fspath(path), 1)
+
+
+def read_start(path: Path, *, characters: int = 4096) -> str:
+    """The first characters of a file, to tell what it is; what is not text is replaced."""
+    with open_bytes(path) as stream:
+        return stream.read(characters).decode("utf-8", "replace")
+
+
+class _Source(io.RawIOBase):
+    """The stored bytes, decompressed if need be. What goes wrong while they are read is an InputError."""
+
+    def __init__(self, stored: io.BufferedReader, unpacked: io.BufferedIOBase, file: str) -> None:
+        self._stored, self._unpacked, self._file = stored, unpacked, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        with _input_errors(self._file):
+            return self._unpacked.readinto(buffer)
+
+    def close(self) -> None:
+        self._stored.close()
+        super().close()
+
+
+@contextmanager
+def _input_errors(file: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError("no such file", file=file) from None
+    except IsADirectoryError:
+        raise InputError("a folder, not a file", file=file) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"damaged gzip data: {error}", file=file) from None
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
+
+
+def _decoded(content: bytes, file: str, first_line: int) -> str:
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = first_line + content.count(b"\n", 0, nul)
+        raise InputError("a NUL byte: this is not a text file", file=file, line=line)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + content.count(b"\n", 0, error.start)
+        found = content[error.start : error.start + 4]
+        raise InputError("not UTF-8 text", file=file, line=line, found=found) from None
