@@ -19,6 +19,7 @@ from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import IntArray, Note, Shape, Work
 from gnomon.traces import swf_fields as f
+from gnomon.traces.columns import names, processor_shapes
 from gnomon.traces.swf_write import write
 
 __all__ = ["Header", "Size", "read", "read_header", "write"]
@@ -94,8 +95,8 @@ def read(path: str | Path, *, size: Size = "requested", memory: bool = False) ->
     processors = _processors(columns, size)
     duration = np.where(run >= 0, run, NEVER)
     shapes, shape = _shapes(processors, columns[f.MEMORY] if memory else None)
-    users, user = _names(columns[f.USER])
-    queues, queue = _names(columns[f.QUEUE])
+    users, user = names(columns[f.USER])
+    queues, queue = names(columns[f.QUEUE])
     count = len(run)
     work = Work(
         ids=columns[f.NUMBER],
@@ -166,8 +167,7 @@ def _processors(columns: dict[int, IntArray], size: Size) -> IntArray:
 def _shapes(processors: IntArray, memory_kb: IntArray | None) -> tuple[tuple[Shape, ...], IntArray]:
     """One shape for each distinct number of processors (and amount of memory), ascending, and the jobs' shapes."""
     if memory_kb is None:
-        sizes, index = np.unique(processors, return_inverse=True)
-        return tuple(Shape(Resources(cpu_milli=int(size) * 1000)) for size in sizes), index.astype(np.int64)
+        return processor_shapes(processors)
     pairs = np.stack([processors, np.maximum(memory_kb, 0)], axis=1)
     distinct, index = np.unique(pairs, axis=0, return_inverse=True)
     shapes = tuple(_shape(int(size), int(kb)) for size, kb in distinct)
@@ -184,12 +184,6 @@ def _shape(processors: int, memory_kb: int) -> Shape:
             allowed=f"up to {MAX_AMOUNT} bytes a job",
         )
     return Shape(Resources(cpu_milli=processors * 1000, memory_bytes=memory_bytes))
-
-
-def _names(numbers: IntArray) -> tuple[tuple[str, ...], IntArray]:
-    """Distinct numbers as names, ascending, "" for unknown, and the index of each job's."""
-    distinct, index = np.unique(np.maximum(numbers, -1), return_inverse=True)
-    return tuple("" if number < 0 else str(number) for number in distinct.tolist()), index.astype(np.int64)
 
 
 def _notes(table: _Table, *, size: Size, memory: bool) -> Iterator[Note]:
