@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from gnomon.formats.yaml import Located, Steps
+from gnomon.model import quantity
 from gnomon.model.errors import InputError, unknown_name
 
 NAME_CHARACTERS_MAX = 253
 """The longest name or id."""
+
+COUNT_MAX = 1_000_000
+"""The most of anything that one number in a document may ask for."""
+
+PRIORITY_MAX = 1_000_000_000
+"""The highest priority, and below zero the lowest."""
+
+WEIGHT_MAX = 1_000_000_000
+"""The largest weight of a share."""
 
 _WANTED = {
     "missing": "this is missing",
@@ -43,11 +54,12 @@ class Spec(BaseModel):
         return data
 
 
-_S = TypeVar("_S", bound=Spec)
+_T = TypeVar("_T")
 
 
-def validated(spec: type[_S], document: Located) -> _S:
-    """The document as a ``spec``. Raises :class:`InputError` for what stands first in the file of what is wrong.
+def validated(kind: type[_T], document: Located) -> _T:
+    """The document as a :class:`Spec` or another type. Raises :class:`InputError` for the first in the file of what is
+    wrong.
 
     >>> from gnomon.formats.yaml import parse_yaml
     >>> class Size(Spec):
@@ -59,7 +71,7 @@ def validated(spec: type[_S], document: Located) -> _S:
     gnomon.model.errors.InputError: line 1, widht: unknown field (did you mean 'width'?); allowed: width
     """
     try:
-        return spec.model_validate(document.value)
+        return TypeAdapter(kind).validate_python(document.value)
     except ValidationError as error:
         problems = [_problem(found, document) for found in error.errors(include_url=False)]
         raise min(problems, key=lambda problem: problem.line or 0) from None
@@ -70,20 +82,19 @@ def _problem(error: Any, document: Located) -> InputError:
     if error["type"] == "unknown_field":
         unknown = unknown_name("field", error["ctx"]["key"], error["ctx"]["allowed"])
         return document.error(unknown.problem, *path, error["ctx"]["key"], allowed=unknown.allowed)
-    cause = error.get("ctx", {}).get("error")
+    cause, found = error.get("ctx", {}).get("error"), error["input"]
     problem = str(cause) if isinstance(cause, ValueError) else _WANTED.get(error["type"], error["msg"])
-    if error["type"] == "missing":
-        return document.error(problem, *path)
-    return document.error(problem, *path, found=_shown(error["input"]))
+    about_its_parts = error["type"] == "missing" or (cause and isinstance(found, dict))
+    return document.error(problem, *path, found=None if about_its_parts else _shown(found))
 
 
 def _shown(value: object) -> object:
     """What stands there, or what kind of thing when that is large."""
     kinds = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return Word(kinds[type(value)]) if type(value) in kinds else value
+    return _Bare(kinds[type(value)]) if type(value) in kinds else value
 
 
-class Word(str):
+class _Bare(str):
     """Text that shows without quotes."""
 
     __slots__ = ()
@@ -103,5 +114,38 @@ def _name(value: object) -> str:
     return value
 
 
+def whole(low: int, high: int) -> Callable[[object], int]:
+    """A check for a whole number within bounds."""
+
+    def check(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"a whole number from {low} to {high} is wanted")
+        return value
+
+    return check
+
+
+def _gpus(value: object) -> int:
+    if isinstance(value, float) and 0 < value < 1:
+        raise ValueError(f"devices are counted; a part of one is gpu_share: {value}")
+    return whole(0, COUNT_MAX)(value)
+
+
+def _weight(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= WEIGHT_MAX:
+        raise ValueError(f"a number above 0, at most {WEIGHT_MAX}, is wanted")
+    return float(value)
+
+
 Name = Annotated[str, BeforeValidator(_name)]
 """A name or an id."""
+
+Cpu = Annotated[int, BeforeValidator(quantity.parse_cpu)]
+Memory = Annotated[int, BeforeValidator(quantity.parse_memory)]
+Gpus = Annotated[int, BeforeValidator(_gpus)]
+Share = Annotated[int, BeforeValidator(quantity.parse_share)]
+Amount = Annotated[int, BeforeValidator(quantity.parse_e4)]
+Duration = Annotated[int, BeforeValidator(quantity.parse_duration)]
+Count = Annotated[int, BeforeValidator(whole(1, COUNT_MAX))]
+Priority = Annotated[int, BeforeValidator(whole(-PRIORITY_MAX, PRIORITY_MAX))]
+Weight = Annotated[float, BeforeValidator(_weight)]
