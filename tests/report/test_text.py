@@ -57,7 +57,7 @@ def test_a_comparison_over_seeds_shows_the_confidence_interval() -> None:
 
 def test_a_summary_tells_counts_waits_and_use() -> None:
     same(
-        summary(metrics(), states={"done": 12}).plain,
+        summary(metrics()).plain,
         """
         JOBS   DONE   MAKESPAN
         12     12     28.68s
@@ -76,7 +76,7 @@ def test_a_summary_tells_counts_waits_and_use() -> None:
 
 def test_wide_adds_columns() -> None:
     narrow, wide = (
-        summary(metrics(), states={"done": 12}, wide=w).plain.splitlines()[0].split() for w in (False, True)
+        summary(metrics(), wide=w).plain.splitlines()[0].split() for w in (False, True)
     )
     assert set(narrow) < set(wide)
     assert {"JAIN", "GOODPUT", "OVERTAKEN"} <= set(wide)
@@ -85,7 +85,7 @@ def test_wide_adds_columns() -> None:
 def test_a_run_without_any_start_has_dashes_not_nonsense() -> None:
     nothing = dict.fromkeys(("mean", "p50", "p90", "p99", "max"))
     shown = summary(
-        metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing), states={"rejected": 12}
+        metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing)
     ).plain
     assert "nan" not in shown.lower()
     assert "WAIT" not in shown

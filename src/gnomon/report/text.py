@@ -13,7 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from gnomon.engine.log import Reason
-from gnomon.report.columns import NOTHING, best, columns, duration, number, percent
+from gnomon.report.columns import NOTHING, Column, best, columns, duration, number, percent
 
 GAP = "   "
 Cell = str | Text
@@ -94,13 +94,14 @@ _SPREADS = (
 )
 
 
-def summary(metrics: Mapping[str, Any], *, states: Mapping[str, int], wide: bool = False) -> Text:
+def summary(metrics: Mapping[str, Any], *, wide: bool = False) -> Text:
     """The metrics of one run: how many tasks got where, how long they waited, what was used."""
-    shown = {"jobs": metrics["jobs"], **states}
+    counts = {state: metrics.get(state, 0) for state in ("rejected", "killed", "failed", "running", "waiting")}
+    shown = {"jobs": metrics["jobs"], "done": metrics["done"], **{s: n for s, n in counts.items() if n or wide}}
     first = [number(count) for count in shown.values()]
     headers = [state.upper() for state in shown]
     for column in columns([metrics], wide=wide):
-        if "." not in column.key and column.header.lower() not in shown and column.key != "longest_wait_s":
+        if "." not in column.key and column.key not in counts and column.header.lower() not in shown:
             headers.append(column.header)
             first.append(column.text(metrics))
     blocks = [table(headers, [first])]
@@ -116,6 +117,46 @@ def summary(metrics: Mapping[str, Any], *, states: Mapping[str, int], wide: bool
     if used:
         rows = [[name, *(NOTHING if d.get(name) is None else percent(d[name]) for d in (used, held))] for name in used]
         blocks.append(table(["RESOURCE", "USED", "ALLOCATED"], rows, right=(1, 2)))
+    return Text("\n\n").join(blocks)
+
+
+_CALIBRATION = (
+    Column("COMPARED", "compared", number),
+    Column("RECORDED", "recorded_wait_s.mean", duration),
+    Column("SIMULATED", "simulated_wait_s.mean", duration),
+    Column("BIAS", "error_s.bias", duration),
+    Column("MAE", "error_s.mae", duration),
+    Column("RMSE", "error_s.rmse", duration),
+    Column("WITHIN-1M", "within_1_min", percent),
+    Column("WITHIN-10%", "within_10_percent", percent, wide=True),
+    Column("TAU-B", "wait_kendall_tau_b", number),
+    Column("RHO", "wait_spearman_rho", number, wide=True),
+    Column("TAU-B-STARTS", "start_kendall_tau_b", number, wide=True),
+)
+_BY_SIZE = (
+    Column("TASKS", "tasks", number),
+    Column("RECORDED", "recorded_mean_s", duration),
+    Column("SIMULATED", "simulated_mean_s", duration),
+    Column("BIAS", "error_s.bias", duration),
+    Column("MAE", "error_s.mae", duration),
+    Column("TAU-B", "wait_kendall_tau_b", number),
+)
+
+
+def calibration(found: Sequence[tuple[str, Mapping[str, Any]]], *, wide: bool = False) -> Text:
+    """Simulated against recorded waits, a row a variant; wide adds what that is by size of task."""
+    shown = [column for column in _CALIBRATION if wide or not column.wide]
+    rows = [[name, *(column.text(one) for column in shown)] for name, one in found]
+    headers = ["VARIANT", *(column.header for column in shown)]
+    blocks = [table(headers, rows, right=range(1, len(headers)))]
+    if wide:
+        rows = [
+            [name, size["processors"], *(column.text(size) for column in _BY_SIZE)]
+            for name, one in found
+            for size in one["by_size"]
+        ]
+        headers = ["VARIANT", "PROCESSORS", *(column.header for column in _BY_SIZE)]
+        blocks.append(table(headers, rows, right=range(1, len(headers))))
     return Text("\n\n").join(blocks)
 
 

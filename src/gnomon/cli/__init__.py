@@ -1,0 +1,79 @@
+"""The command line, ``gnomon VERB …``: one file a verb, thin; everything heavy is imported inside the verbs.
+
+:func:`main` runs a verb (``app`` lists them) and turns what it raises into a line on stderr and an exit code.
+``inputs`` makes scenarios of arguments, ``terminal`` writes results, ``watch`` shows progress and takes Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
+"""The exit codes: answered; answered "no"; the input is at fault; Gnomon is; stopped by the user."""
+
+
+def main() -> None:
+    """Run the command line of this process and end it."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; returns its exit code and lets nothing escape.
+
+    >>> run(["--version"]) == ANSWERED
+    gnomon ...
+    True
+    """
+    from gnomon.model.errors import GnomonError
+
+    try:
+        return _invoke(list(arguments) or ["--help"])
+    except GnomonError as error:
+        _complain(error, str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        _complain(error, f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        return USER_ERROR
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        _complain(error, f"{what}. This is a bug in Gnomon, please report it; GNOMON_DEBUG=1 shows where it comes from")
+        return OUR_FAULT
+
+
+def _invoke(arguments: list[str]) -> int:
+    import typer
+
+    from gnomon.cli.app import app
+
+    try:
+        ended = typer.main.get_command(app).main(arguments, prog_name="gnomon", standalone_mode=False)
+    except typer.Abort:
+        return INTERRUPTED
+    except Exception as error:
+        if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name
+            raise
+        context = getattr(error, "ctx", None)
+        text = getattr(error, "format_message", error.__str__)()
+        _complain(error, f"{text.rstrip('.')} (see {context.command_path if context else 'gnomon'} --help)")
+        return USER_ERROR
+    return ended if isinstance(ended, int) else ANSWERED
+
+
+def _complain(error: BaseException, text: str) -> None:
+    """One line on stderr (several only for a broken invariant's story); the traceback too if GNOMON_DEBUG is set."""
+    if os.environ.get("GNOMON_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
+    lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
+    shown = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines]
+    separator = "\n" if getattr(error, "story", None) else " "
+    sys.stdout.flush()
+    print(f"error: {separator.join(shown)}", file=sys.stderr)

@@ -1,0 +1,94 @@
+"""``gnomon query``: SQL over a run's tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli.terminal import as_json, plain_data, show, write
+
+if TYPE_CHECKING:
+    import duckdb
+
+TABLES = ("log", "tasks", "nodes")
+
+
+class QueryOutput(StrEnum):
+    """The forms of a query's rows."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def query(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run that was kept with --run.", show_default=False)],
+    sql: Annotated[
+        str, typer.Argument(metavar="SQL", help="One SELECT over log, tasks and nodes.", show_default=False)
+    ],
+    output: Annotated[
+        QueryOutput, typer.Option("-o", "--output", metavar="FORM", help=f"Form of the rows: {', '.join(QueryOutput)}.")
+    ] = QueryOutput.TABLE,
+) -> None:
+    """Ask a run's tables log, tasks and nodes in SQL (DuckDB). Reads only."""
+    names, rows = ask(folder, sql)
+    if output is QueryOutput.JSON:
+        write(as_json([dict(zip(names, row, strict=True)) for row in rows]) + "\n")
+    elif output is QueryOutput.CSV:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([plain_data(value) for value in row] for row in rows)
+        write(text.getvalue())
+    else:
+        from gnomon.report.text import table
+
+        numeric = {i for i in range(len(names)) if rows and all(isinstance(row[i], int | float) for row in rows)}
+        cells = [["" if value is None else str(plain_data(value)) for value in row] for row in rows]
+        show(table([name.upper() for name in names], cells, right=numeric))
+
+
+def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns and rows that a query gives. Raises InputError for what is no run, no SELECT or no SQL."""
+    import duckdb
+
+    from gnomon.model.errors import InputError
+
+    try:
+        with _tables(folder) as tables:
+            statements = duckdb.extract_statements(sql)
+            allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+            if len(statements) != 1 or statements[0].type not in allowed:
+                raise InputError("only one statement that reads is run", field="SQL", found=sql, allowed="SELECT …")
+            result = tables.execute(statements[0])
+            return [column[0] for column in result.description], result.fetchall()
+    except duckdb.Error as error:
+        lines = str(error).split("\n\nLINE ")[0].splitlines()
+        raise InputError(" ".join(line.strip() for line in lines), field="SQL") from None
+
+
+def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that sees the run's tables and nothing else."""
+    import duckdb
+    from pyarrow import ArrowInvalid, dataset
+
+    from gnomon.model.errors import InputError
+
+    connection = duckdb.connect(":memory:")
+    for name in TABLES:
+        path = folder / f"{name}.parquet"
+        try:
+            connection.register(name, dataset.dataset(path, format="parquet"))
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(f"not a run: it has no {path.name}", file=str(folder)) from None
+        except ArrowInvalid:
+            raise InputError("not a Parquet file", file=str(path)) from None
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection

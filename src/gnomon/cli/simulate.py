@@ -1,0 +1,144 @@
+"""``gnomon simulate``: what will happen to this work on this cluster?"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnomon.cli import INTERRUPTED
+from gnomon.cli.inputs import Arguments, scenario_of
+from gnomon.cli.options import (
+    ClusterFormatOption,
+    ClusterOption,
+    HtmlOption,
+    NoKillOption,
+    PolicyOption,
+    SeedOption,
+    SystemOption,
+    UntilOption,
+    WorkArgument,
+    WorkFormatOption,
+)
+from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes
+from gnomon.cli.watch import Watch
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from gnomon.api import Run
+
+
+def simulate(
+    work: WorkArgument,
+    cluster: ClusterOption = None,
+    policy: PolicyOption = None,
+    system: SystemOption = None,
+    seed: SeedOption = None,
+    until: UntilOption = None,
+    work_format: WorkFormatOption = None,
+    cluster_format: ClusterFormatOption = None,
+    no_kill: NoKillOption = False,
+    tasks: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="One row a task, .csv or .parquet.", show_default=False)
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the run: log, tables, metrics.", show_default=False)
+    ] = None,
+    html: HtmlOption = None,
+    trace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Trace events for ui.perfetto.dev.", show_default=False)
+    ] = None,
+    timings: Annotated[bool, typer.Option("--timings", help="CPU seconds of each part.")] = False,
+    invariants: Annotated[bool, typer.Option("--invariants", help="Check the world after every event.")] = False,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Simulate work on a cluster, and tell how long it waited and what it used.
+
+    WORK is a scenario file, or traces and lists of tasks. Options override what a scenario says.
+    """
+    from gnomon import api
+
+    spent = _Stopwatch()
+    scenario = scenario_of(Arguments(work, cluster, policy, system, seed, until, work_format, cluster_format, no_kill))
+    spent.lap("read")
+    with Watch("simulating") as watch:
+        result = api.simulate(scenario, invariants=invariants, progress=watch)
+    spent.lap()
+    _keep(result, run=run, tasks=tasks, html=html, trace=trace)
+    spent.lap("write")
+    seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
+    emit(output, _document(result, seconds), _text(result, seconds, wide=output is Output.WIDE))
+    _tell(result, run)
+    if watch.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+class _Stopwatch:
+    """CPU seconds of this process, lap by lap."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def lap(self, name: str | None = None) -> None:
+        """End a lap, and remember it if it has a name."""
+        now = time.process_time()
+        if name:
+            self.laps[name] = now - self._last
+        self._last = now
+
+
+def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | None, trace: Path | None) -> None:
+    """Write what was asked for."""
+    if run:
+        result.save(run)
+    if tasks:
+        result.write_tasks(tasks)
+    if html:
+        from gnomon.report import html as page
+
+        page.write(html, [result.exhibit(result.scenario.policy.text)])
+    if trace:
+        from gnomon.report import perfetto
+
+        perfetto.write(trace, result.exhibit("").series)
+
+
+def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
+    scenario = result.scenario
+    return {
+        "name": scenario.name,
+        "system": scenario.system,
+        "policy": scenario.policy.text,
+        "seed": scenario.seed,
+        "stopped": result.stopped.name.lower() if result.stopped else None,
+        **result.metrics(),
+        **({"timings": seconds} if seconds else {}),
+        "notes": notes_data(result.notes),
+    }
+
+
+def _text(result: Run, seconds: dict[str, float] | None, *, wide: bool) -> Text:
+    from rich.text import Text
+
+    from gnomon.report.text import summary, table
+
+    metrics = result.metrics()
+    blocks = [summary(metrics, wide=wide)]
+    if seconds:
+        rows = [[part, f"{value:.3f}"] for part, value in seconds.items()]
+        blocks.append(table(["PART", "CPU-SECONDS"], rows, right=(1,)))
+    return Text("\n\n").join(blocks)
+
+
+def _tell(result: Run, run: Path | None) -> None:
+    """What a reader of the numbers must know besides."""
+    from gnomon.report.text import reason
+
+    if result.stopped:
+        kept = f"; what happened up to then is in {run}" if run else ""
+        say(f"the run stopped early: {reason(result.stopped)}{kept}")
+    say_notes(result.notes)

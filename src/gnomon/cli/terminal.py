@@ -1,0 +1,110 @@
+"""Writing to the terminal: results to stdout, everything else to stderr, colour only where someone looks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from math import isfinite
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from gnomon.model.work import Note
+
+
+class Output(StrEnum):
+    """The forms of a result."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+
+
+OutputOption = Annotated[
+    Output, typer.Option("-o", "--output", metavar="FORM", help=f"Form of the result: {', '.join(Output)}.")
+]
+
+
+def show(text: Text) -> None:
+    """Write a text to stdout."""
+    write(_rendered(text, sys.stdout))
+
+
+def emit(output: Output, document: object, text: Text) -> None:
+    """Write a result in the form that was asked for: the text for people, the document for programs."""
+    if output is Output.JSON:
+        write(as_json(document) + "\n")
+    elif output is Output.YAML:
+        import yaml
+
+        write(yaml.safe_dump(plain_data(document), sort_keys=False, allow_unicode=True))
+    else:
+        show(text)
+
+
+def write(text: str) -> None:
+    """Write to stdout, until a reader such as ``head`` has seen enough: that is no error."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str) -> None:
+    """Write a line to stderr."""
+    from rich.text import Text
+
+    from gnomon.report.text import plain
+
+    sys.stderr.write(_rendered(Text(plain(text), style="dim"), sys.stderr))
+
+
+def say_notes(notes: Sequence[Note]) -> None:
+    """What the answer leaves out or takes for granted, once a kind, on stderr."""
+    for note in notes:
+        times = f" ({note.count:,} times)" if note.count > 1 else ""
+        say(f"{note.what}: {note.field}: {note.text}{times}" if note.field else f"{note.what}: {note.text}{times}")
+
+
+def notes_data(notes: Sequence[Note]) -> list[dict[str, object]]:
+    """Notes as data."""
+    return [{"what": n.what, "field": n.field, "text": n.text, "count": n.count} for n in notes]
+
+
+def as_json(document: object) -> str:
+    """One JSON document. What JSON cannot say (an endless number) is null."""
+    import json
+
+    return json.dumps(plain_data(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def plain_data(value: Any) -> Any:
+    """The value in dicts, lists, texts, numbers and nulls."""
+    if value is None or isinstance(value, str | bool | int):
+        return str(value) if isinstance(value, StrEnum) else value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain_data(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return [plain_data(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return plain_data(value.tolist())
+    return str(value)
+
+
+def _rendered(text: Text, stream: IO[str]) -> str:
+    """The text with colours if the stream is a terminal, never wrapped or cut."""
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(text, soft_wrap=True)
+    return captured.get()

@@ -1,0 +1,37 @@
+"""``gnomon verify``: recorded cases against the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnomon.cli.terminal import Output, OutputOption, emit, say
+
+
+def verify(
+    cases: Annotated[
+        list[Path],
+        typer.Argument(metavar="CASE...", help="Recorded cases: files, or folders of them.", show_default=False),
+    ],
+    output: OutputOption = Output.TABLE,
+    json: Annotated[bool, typer.Option("--json", help="Short for -o json.")] = False,
+) -> None:
+    """Set what the model does against what the real engine did, case by case. Exit code 1 when one disagrees."""
+    from gnomon.insight.verify import case_files, read_case
+    from gnomon.insight.verify import verify as judge
+    from gnomon.report.text import table
+
+    verdicts = [judge(read_case(path)) for path in case_files(cases)]
+    words = {True: "yes", False: "no", None: "-"}
+    wide = output is Output.WIDE
+    rows = [
+        [v.name, v.system, words[v.agrees], "; ".join(v.differences if wide else v.differences[:1])] for v in verdicts
+    ]
+    text = table(["CASE", "SYSTEM", "AGREES", "DIFFERENCES"], rows)
+    emit(Output.JSON if json else output, [verdict.as_dict() for verdict in verdicts], text)
+    agree, disagree = (sum(verdict.agrees is answer for verdict in verdicts) for answer in (True, False))
+    say(f"{len(verdicts)} cases: {agree} agree, {disagree} disagree, {len(verdicts) - agree - disagree} not modelled")
+    if disagree:
+        raise typer.Exit(1)

@@ -1,0 +1,130 @@
+"""What holds for every verb: help with examples, one line an error, exit codes, quiet pipes, a quick start."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gnomon import __version__
+from gnomon.cli import ANSWERED, INTERRUPTED, OUR_FAULT, USER_ERROR
+from gnomon.model.errors import InvariantError
+from tests.cli.conftest import Gnomon
+from tests.shared import ROOT
+
+pytestmark = pytest.mark.unit
+
+VERBS = ("simulate", "compare", "calibrate", "explain", "generate", "verify", "query")
+PROGRAM = [sys.executable, "-c", "import sys; sys.argv[0] = 'gnomon'; from gnomon.cli import main; main()"]
+
+
+def start(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one command in a process of its own."""
+    paths = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"}
+    return subprocess.run(
+        [*PROGRAM, *arguments], text=True, capture_output=True, check=False, timeout=60, env=environment
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_each_verb_has_examples(gnomon: Gnomon, verb: str) -> None:
+    for flag in ("-h", "--help"):
+        ended = gnomon(verb, flag)
+        assert ended.code == ANSWERED
+        assert f"  gnomon {verb} " in ended.out.partition("Examples:")[2]
+
+
+def test_without_a_verb_the_verbs_are_listed(gnomon: Gnomon) -> None:
+    alone, asked = gnomon(), gnomon("--help")
+    assert alone == asked
+    assert alone.code == ANSWERED
+    listed = re.findall(r"^  (\w+)  +\w.*\w[.?]$", alone.out.partition("Commands:")[2], re.MULTILINE)
+    assert tuple(listed) == VERBS
+
+
+def test_the_version(gnomon: Gnomon) -> None:
+    assert gnomon("--version").out == f"gnomon {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["simulat"], "error: No such command 'simulat'. Did you mean 'simulate'? (see gnomon --help)"),
+        (["simulate"], "error: Missing argument 'WORK...' (see gnomon simulate --help)"),
+        (["verify", "x", "--nope"], "error: No such option: --nope (see gnomon verify --help)"),
+        (["verify", "nowhere.json"], "error: nowhere.json: no such file"),
+        (["query", "nowhere", "SELECT 1"], "error: nowhere: not a run: it has no log.parquet"),
+        (["verify", "no\x1b[31m\nwhere.json"], "error: no\\x1b[31m where.json: no such file"),
+    ],
+)
+def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[str], said: str) -> None:
+    ended = gnomon(*arguments)
+    assert (ended.code, ended.out, ended.err) == (USER_ERROR, "", said + "\n")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (KeyboardInterrupt(), INTERRUPTED, ""),
+        (PermissionError(13, "Permission denied", "out.html"), USER_ERROR, "error: out.html: Permission denied\n"),
+        (ZeroDivisionError("oh"), OUR_FAULT, "error: ZeroDivisionError: oh. This is a bug in Gnomon, please report it"),
+        (InvariantError("two places", story=["row 1", "row 2"], seed=7), OUR_FAULT, "(seed 7)"),
+    ],
+)
+def test_whatever_is_raised_becomes_an_exit_code(
+    gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, said: str
+) -> None:
+    def fail(path: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("gnomon.insight.verify.read_case", fail)
+    ended = gnomon("verify", "x.json")
+    assert ended.code == code
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+    assert len(ended.err.splitlines()) <= (3 if isinstance(raised, InvariantError) else 1)
+
+
+def test_the_traceback_is_there_for_those_who_ask(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GNOMON_DEBUG", "1")
+    assert "Traceback" in gnomon("verify", "nowhere.json").err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    for i in range(2000):
+        (tmp_path / f"{i}.json").write_text(f'{{"name": "{"n" * 100}", "system": "abacus", "outcome": 0}}')
+    command = 'set -o pipefail; "$@" | head -1'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(
+        ["bash", "-c", command, "-", *PROGRAM, "verify", str(tmp_path)],
+        text=True,
+        capture_output=True,
+        check=False,
+        env=environment,
+    )
+    assert ended.returncode == ANSWERED
+    assert ended.stderr == "2000 cases: 0 agree, 0 disagree, 2000 not modelled\n"
+
+
+def test_names_that_the_terminal_cannot_write_do_not_stop_it(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"name": "größer\\ud800", "system": "Ω", "outcome": 0}', encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run([*PROGRAM, "verify", str(tmp_path)], capture_output=True, check=False, env=environment)
+    assert ended.returncode == ANSWERED
+    assert rb"gr\xf6\xdfer" in ended.stdout
+
+
+def test_help_is_there_at_once() -> None:
+    start("--help")  # leaves its modules compiled
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert start("--help").returncode == ANSWERED
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.5
+
+
+def test_completion_is_offered() -> None:
+    assert "gnomon" in start("--show-completion", "bash").stdout
