@@ -74,7 +74,7 @@ HOSTILE = "</script><script>alert(1)</script><b onclick='x'>\"&amp;"
 
 def test_text_of_the_users_stays_text() -> None:
     run = exhibit(one_after_another(4, policy=HOSTILE, name=HOSTILE), HOSTILE)
-    page = parse(html.Exhibit(HOSTILE, run.series, run.metrics, [Note("not modelled", HOSTILE, HOSTILE)]))
+    page = parse(html.Exhibit(HOSTILE, run.series, run.metrics, notes=[Note("not modelled", HOSTILE, HOSTILE)]))
     assert [tag for tag, _ in page.tags].count("script") == 3
     assert not [attrs for _, attrs in page.tags if "onclick" in attrs]
     assert page.text.count("alert(1)") >= 3
@@ -86,7 +86,7 @@ def test_text_of_the_users_stays_text() -> None:
 def test_notes_are_told_once() -> None:
     note = Note("not modelled", "spec.x", "is left out", 3)
     run = exhibit(one_after_another(2))
-    twice = [html.Exhibit(name, run.series, run.metrics, [note]) for name in ("a", "b")]
+    twice = [html.Exhibit(name, run.series, run.metrics, notes=[note]) for name in ("a", "b")]
     assert parse(*twice).text.count("not modelled: spec.x: is left out (3 times)") == 1
 
 

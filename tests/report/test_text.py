@@ -40,8 +40,12 @@ def same(shown: str, wanted: str) -> None:
 
 def test_a_comparison_marks_the_best_of_each_column() -> None:
     slow = metrics(makespan_s=30.0, wait_s={"mean": 100.0, "p90": 299.0})
+    variants = [
+        Variant("fcfs", metrics(), best=("makespan_s", "wait_s.mean", "done")),
+        Variant("easy+best-fit", slow, best=("wait_s.p90", "done")),
+    ]
     same(
-        comparison([Variant("fcfs", metrics()), Variant("easy+best-fit", slow)]).plain,
+        comparison(variants).plain,
         """
         VARIANT         DONE   MAKESPAN     WAIT    WAIT-P90    SLOWDOWN     CPU     GPU
         fcfs              12     28.68s*   1m30s*         5m         1.5   43.0%   25.0%
@@ -50,9 +54,28 @@ def test_a_comparison_marks_the_best_of_each_column() -> None:
     )
 
 
-def test_a_comparison_over_seeds_shows_the_confidence_interval() -> None:
-    shown = comparison([Variant("fcfs", metrics(), {"makespan_s": 1.25})]).plain
-    assert "28.68s ±1.25s" in shown
+def test_a_comparison_over_seeds_shows_the_confidence_of_values_and_differences() -> None:
+    def of(seconds: float) -> dict[str, Any]:
+        return {"makespan_s": seconds, "wait_s": {"mean": seconds}}
+
+    variants = [
+        Variant("fcfs", of(30.0), {"makespan_s": 1.25}),
+        Variant(
+            "easy", of(20.0), {"makespan_s": 1.5}, difference={"makespan_s": (-10.0, 2.0), "wait_s.mean": (3.0, 4.0)}
+        ),
+    ]
+    same(
+        comparison(variants).plain,
+        """
+        VARIANT     MAKESPAN   WAIT
+        fcfs      30s ±1.25s    30s
+        easy       20s ±1.5s    20s
+
+        DIFFERENCE TO fcfs (in parentheses: may be chance)
+        VARIANT   MAKESPAN        WAIT
+        easy      -10s ±2s   (+3s ±4s)
+        """,
+    )
 
 
 def test_a_summary_tells_counts_waits_and_use() -> None:
@@ -75,18 +98,14 @@ def test_a_summary_tells_counts_waits_and_use() -> None:
 
 
 def test_wide_adds_columns() -> None:
-    narrow, wide = (
-        summary(metrics(), wide=w).plain.splitlines()[0].split() for w in (False, True)
-    )
+    narrow, wide = (summary(metrics(), wide=w).plain.splitlines()[0].split() for w in (False, True))
     assert set(narrow) < set(wide)
     assert {"JAIN", "GOODPUT", "OVERTAKEN"} <= set(wide)
 
 
 def test_a_run_without_any_start_has_dashes_not_nonsense() -> None:
     nothing = dict.fromkeys(("mean", "p50", "p90", "p99", "max"))
-    shown = summary(
-        metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing)
-    ).plain
+    shown = summary(metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing)).plain
     assert "nan" not in shown.lower()
     assert "WAIT" not in shown
 

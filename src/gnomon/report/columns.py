@@ -1,11 +1,11 @@
-"""The metrics as columns: header, place in ``metrics.json``, how to write the value, which direction is better."""
+"""The metrics as columns: header, place in ``metrics.json``, how to write the value, what it means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 NOTHING = "-"
 
@@ -72,7 +72,6 @@ class Column:
     header: str
     key: str
     write: Callable[[float], str]
-    better: Literal["low", "high", ""] = ""
     wide: bool = False
     meaning: str = ""
 
@@ -90,31 +89,30 @@ class Column:
 
 
 _BEFORE = (
-    Column("DONE", "done", number, "high", meaning="tasks that ran to their end"),
-    Column("REJECTED", "rejected", number, "low", wide=True, meaning="tasks that can never run here"),
-    Column("MAKESPAN", "makespan_s", duration, "low", meaning="from the first arrival to the last end"),
-    Column("WAIT", "wait_s.mean", duration, "low", meaning="mean time from arrival to first start"),
-    Column("WAIT-P50", "wait_s.p50", duration, "low", wide=True, meaning="half of the tasks waited at most this"),
-    Column("WAIT-P90", "wait_s.p90", duration, "low", meaning="nine in ten tasks waited at most this"),
-    Column("WAIT-P99", "wait_s.p99", duration, "low", wide=True, meaning="99 in 100 tasks waited at most this"),
-    Column("WAIT-MAX", "longest_wait_s", duration, "low", wide=True, meaning="longest wait, of unstarted tasks too"),
-    Column("TURNAROUND", "turnaround_s.mean", duration, "low", wide=True, meaning="mean time from arrival to end"),
+    Column("DONE", "done", number, meaning="tasks that ran to their end"),
+    Column("REJECTED", "rejected", number, wide=True, meaning="tasks that can never run here"),
+    Column("MAKESPAN", "makespan_s", duration, meaning="from the first arrival to the last end"),
+    Column("WAIT", "wait_s.mean", duration, meaning="mean time from arrival to first start"),
+    Column("WAIT-P50", "wait_s.p50", duration, wide=True, meaning="half of the tasks waited at most this"),
+    Column("WAIT-P90", "wait_s.p90", duration, meaning="nine in ten tasks waited at most this"),
+    Column("WAIT-P99", "wait_s.p99", duration, wide=True, meaning="99 in 100 tasks waited at most this"),
+    Column("WAIT-MAX", "longest_wait_s", duration, wide=True, meaning="longest wait, of unstarted tasks too"),
+    Column("TURNAROUND", "turnaround_s.mean", duration, wide=True, meaning="mean time from arrival to end"),
     Column(
         "SLOWDOWN",
         "bounded_slowdown.mean",
         number,
-        "low",
         meaning="mean of turnaround / run time, with run times below 10 s taken as 10 s",
     ),
 )
 _AFTER = (
-    Column("THROUGHPUT", "throughput_per_s", rate, "high", wide=True, meaning="tasks done per unit of time"),
-    Column("FRAGMENTED", "fragmentation", percent, "low", wide=True, meaning="free capacity that no task could use"),
-    Column("JAIN", "jain_index", number, "high", wide=True, meaning="fairness over users: 1 is equal shares"),
-    Column("PREEMPTED", "preemptions", number, "low", wide=True, meaning="how often a task gave way to another"),
-    Column("WASTED-CPU", "wasted_cpu_s", duration, "low", wide=True, meaning="CPU time of attempts that were lost"),
-    Column("GOODPUT", "goodput", percent, "high", wide=True, meaning="used CPU time that was not wasted"),
-    Column("OVERTAKEN", "overtaken_max", number, "low", wide=True, meaning="most later arrivals that started earlier"),
+    Column("THROUGHPUT", "throughput_per_s", rate, wide=True, meaning="tasks done per unit of time"),
+    Column("FRAGMENTED", "fragmentation", percent, wide=True, meaning="free capacity that no task could use"),
+    Column("JAIN", "jain_index", number, wide=True, meaning="fairness over users: 1 is equal shares"),
+    Column("PREEMPTED", "preemptions", number, wide=True, meaning="how often a task gave way to another"),
+    Column("WASTED-CPU", "wasted_cpu_s", duration, wide=True, meaning="CPU time of attempts that were lost"),
+    Column("GOODPUT", "goodput", percent, wide=True, meaning="used CPU time that was not wasted"),
+    Column("OVERTAKEN", "overtaken_max", number, wide=True, meaning="most later arrivals that started earlier"),
 )
 
 
@@ -122,18 +120,14 @@ def columns(every: Sequence[Mapping[str, Any]], *, wide: bool = False) -> list[C
     """The columns of a table over these metrics: utilisation once a resource, and nothing that no run has."""
     resources = dict.fromkeys(name for metrics in every for name in metrics.get("utilisation") or {})
     used = [
-        Column(name.upper(), f"utilisation.{name}", percent, "high", meaning=f"{name} in use, over the whole run")
+        Column(name.upper(), f"utilisation.{name}", percent, meaning=f"{name} in use, over the whole run")
         for name in resources
     ]
     chosen = [column for column in (*_BEFORE, *used, *_AFTER) if wide or not column.wide]
     return [column for column in chosen if any(column.value(metrics) is not None for metrics in every)]
 
 
-def best(column: Column, every: Iterable[Mapping[str, Any]]) -> frozenset[int]:
-    """Which of the metrics are best in a column: none if that means nothing, or if all are equal."""
-    values = [column.value(metrics) for metrics in every]
-    known = [value for value in values if value is not None]
-    if not column.better or len(set(known)) < 2:
-        return frozenset()
-    mark = min(known) if column.better == "low" else max(known)
-    return frozenset(index for index, value in enumerate(values) if value == mark)
+def outstanding(column: Column, best: Sequence[Collection[str]]) -> frozenset[int]:
+    """Which variants to mark in a column: those for which it is among the best paths, unless that is all of them."""
+    marked = frozenset(index for index, paths in enumerate(best) if column.key in paths)
+    return frozenset() if len(marked) == len(best) else marked

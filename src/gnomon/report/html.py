@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -20,7 +20,7 @@ from gnomon.engine.log import Reason
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note
 from gnomon.report import figures, gantt
-from gnomon.report.columns import best, columns, number
+from gnomon.report.columns import columns, number, outstanding
 from gnomon.report.figures import Figure, View
 from gnomon.report.series import Series
 from gnomon.report.text import plain, reason
@@ -31,11 +31,13 @@ GANTTS_MAX = 3
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A run on a page: its name there, its metrics (as in ``metrics.json``), what to note, why it stopped early."""
+    """A run on a page: its name there, its metrics (as in ``metrics.json``) and of which it has the best value (by
+    paths such as ``wait_s.mean``), what to note, why it stopped early."""
 
     name: str
     series: Series
     metrics: Mapping[str, Any]
+    best: Collection[str] = ()
     notes: Sequence[Note] = ()
     stopped: Reason = Reason.NONE
 
@@ -183,7 +185,7 @@ def _metrics(exhibits: Sequence[Exhibit]) -> str:
     every = [exhibit.metrics for exhibit in exhibits]
     rows = []
     for column in columns(every, wide=True):
-        winners = best(column, every)
+        winners = outstanding(column, [exhibit.best for exhibit in exhibits])
         cells = "".join(
             f"<td class='best'>{_safe(column.text(metrics))}<span aria-label=' (best)'>*</span></td>"
             if index in winners

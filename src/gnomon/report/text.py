@@ -13,7 +13,7 @@ from typing import Any
 from rich.text import Text
 
 from gnomon.engine.log import Reason
-from gnomon.report.columns import NOTHING, Column, best, columns, duration, number, percent
+from gnomon.report.columns import NOTHING, Column, columns, duration, number, outstanding, percent
 
 GAP = "   "
 Cell = str | Text
@@ -21,11 +21,17 @@ Cell = str | Text
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of a comparison. ``spread``: half the width of the confidence interval, by path in the metrics."""
+    """One row of a comparison, by paths in the metrics such as ``wait_s.mean``.
+
+    ``spread``: half the width of the confidence interval, where there are several seeds; ``best``: where this variant
+    is best; ``difference``: to the first variant, as mean and half width (None with one seed).
+    """
 
     name: str
     metrics: Mapping[str, Any]
     spread: Mapping[str, float] = field(default_factory=dict)
+    best: Collection[str] = ()
+    difference: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
 
 
 def plain(text: object) -> str:
@@ -70,21 +76,41 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Coll
 
 
 def comparison(variants: Sequence[Variant], *, wide: bool = False) -> Text:
-    """One row a variant; the best value of a column has a star (and is bold on a terminal)."""
-    every = [variant.metrics for variant in variants]
-    shown = columns(every, wide=wide)
-    winners = [best(column, every) for column in shown]
+    """One row a variant; the best value of a column has a star (and is bold on a terminal).
+
+    With several seeds (and when it is to be wide) the differences to the first variant follow; those that may be
+    chance are in parentheses.
+    """
+    shown = columns([variant.metrics for variant in variants], wide=wide)
+    marked = [outstanding(column, [variant.best for variant in variants]) for column in shown]
     rows: list[list[Cell]] = []
     for index, variant in enumerate(variants):
         row: list[Cell] = [variant.name]
-        for column, winner in zip(shown, winners, strict=True):
+        for column, winners in zip(shown, marked, strict=True):
             text = column.text(variant.metrics)
             if column.key in variant.spread:
                 text += f" ±{column.write(variant.spread[column.key])}"
-            row.append(Text(f"{text}*", style="bold") if index in winner else text + " " * bool(winner))
+            row.append(Text(f"{text}*", style="bold") if index in winners else text + " " * bool(winners))
         rows.append(row)
-    headers = ["VARIANT", *(column.header + " " * bool(w) for column, w in zip(shown, winners, strict=True))]
-    return table(headers, rows, right=range(1, len(headers)))
+    headers = ["VARIANT", *(column.header + " " * bool(w) for column, w in zip(shown, marked, strict=True))]
+    blocks = [table(headers, rows, right=range(1, len(headers)))]
+    if len(variants) > 1 and (wide or any(variant.spread for variant in variants)):
+        title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance)"
+        headers = ["VARIANT", *(column.header for column in shown)]
+        lines = [[v.name, *(_difference(column, v.difference) for column in shown)] for v in variants[1:]]
+        blocks.append(_titled(title, table(headers, lines, right=range(1, len(headers)))))
+    return Text("\n\n").join(blocks)
+
+
+def _difference(column: Column, found: Mapping[str, tuple[float, float | None]]) -> str:
+    if column.key not in found:
+        return NOTHING
+    mean, half_width = found[column.key]
+    text = f"{'+' if mean > 0 else '-' if mean < 0 else ''}{column.write(abs(mean))}"
+    if half_width is None:
+        return text
+    text += f" ±{column.write(half_width)}"
+    return text if abs(mean) > half_width else f"({text})"
 
 
 _SPREADS = (
