@@ -1,1 +1,129 @@
-"""Public trace formats, read as work and clusters."""
+"""Public trace formats: job logs, task lists and node lists as work and clusters, and work drawn by seed.
+
+:func:`detect` names a file's format from its content, :func:`read_work` and :func:`read_cluster` read it. The formats
+are :data:`FORMATS`: :mod:`~gnomon.traces.swf` (job logs of parallel machines), :mod:`~gnomon.traces.openb` (Alibaba's
+GPU cluster) and :mod:`~gnomon.traces.table` (CSV with a header). :mod:`~gnomon.traces.synthetic` draws work instead.
+What a reader leaves out, guesses or defaults is in the notes of the work; whatever is wrong with a file is an
+InputError with file, line and field.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gnomon.formats.files import read_start
+from gnomon.formats.table import DELIMITERS
+from gnomon.model.cluster import Cluster
+from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.work import Work
+from gnomon.traces import openb, swf, table
+from gnomon.traces.headings import understood
+
+__all__ = ["FORMATS", "Format", "detect", "read_cluster", "read_work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format and its readers: of work, or of a cluster."""
+
+    about: str
+    work: Callable[..., Work] | None = None
+    cluster: Callable[..., Cluster] | None = None
+
+
+FORMATS: dict[str, Format] = {
+    "swf": Format("job log in the Standard Workload Format", work=swf.read),
+    "openb-tasks": Format("task list of Alibaba's openb GPU cluster", work=openb.read_tasks),
+    "openb-nodes": Format("node list of Alibaba's openb GPU cluster", cluster=openb.read_nodes),
+    "csv": Format("table of tasks with a header", work=table.read),
+}
+"""The formats by name."""
+
+_START_CHARACTERS = 16_384
+_NUMBER = re.compile(r"[-+.\d][-+.\deE]*", re.ASCII)
+
+
+def detect(path: str | Path) -> str | None:
+    """The name of a file's format, from its first lines; None when it is none of :data:`FORMATS`.
+
+    Raises InputError when the file cannot be read.
+
+    >>> detect("tests/data/traces/small.swf"), detect("tests/data/traces/openb-nodes.csv")
+    ('swf', 'openb-nodes')
+    """
+    start = read_start(path, characters=_START_CHARACTERS)
+    lines = [line for line in start.splitlines() if line.strip()]
+    if not lines:
+        return None
+    jobs = [line for line in lines if not line.lstrip().startswith(";")]
+    numbers = [_NUMBER.fullmatch(token) is not None for token in jobs[0].split()] if jobs else []
+    commented = len(jobs) < len(lines) and lines[0] not in jobs and not (jobs and jobs[0].lstrip().startswith("["))
+    if commented or (len(numbers) >= 18 and all(numbers)):
+        return "swf"
+    return _kind_of_table(lines[0], str(path))
+
+
+def read_work(path: str | Path, *, format: str | None = None, **options: Any) -> Work:
+    """The work in a trace, its format found from the content unless it is said.
+
+    ``options`` go to the format's reader, as ``size="max"`` to :func:`gnomon.traces.swf.read`. Raises InputError for
+    a file at fault, an unknown format or option, and a format that holds no work.
+
+    >>> len(read_work("tests/data/traces/small.swf", size="allocated"))
+    4
+    """
+    name = _format(path, format)
+    reader = FORMATS[name].work
+    if reader is None:
+        raise InputError(f"a {FORMATS[name].about}, which holds no work", file=str(path))
+    allowed = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in allowed:
+            raise unknown_name(f"option of the format {name}", option, allowed)
+    return reader(path, **options)
+
+
+def read_cluster(path: str | Path, *, format: str | None = None) -> Cluster:
+    """The cluster in a trace, its format found from the content unless it is said.
+
+    Raises InputError for a file at fault, an unknown format, and a format that holds no cluster.
+
+    >>> len(read_cluster("tests/data/traces/openb-nodes.csv").nodes)
+    16
+    """
+    name = _format(path, format)
+    reader = FORMATS[name].cluster
+    if reader is None:
+        raise InputError(f"a {FORMATS[name].about}, which holds no cluster", file=str(path))
+    return reader(path)
+
+
+def _format(path: str | Path, said: str | None) -> str:
+    if said is not None and said not in FORMATS:
+        raise unknown_name("format", said, FORMATS)
+    name = said or detect(path)
+    if name is None:
+        allowed = "; ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
+        raise InputError("not a trace whose format is known", file=str(path), allowed=allowed)
+    return name
+
+
+def _kind_of_table(header: str, file: str) -> str | None:
+    try:
+        names = next(csv.reader([header], delimiter=max(DELIMITERS, key=header.count), skipinitialspace=True))
+        names = [name.strip() for name in names]
+        if set(openb.NODE_COLUMNS) <= set(names):
+            return "openb-nodes"
+        if set(openb.TASK_COLUMNS) <= set(names):
+            return "openb-tasks"
+        fields, _ = understood(names, file)
+    except (csv.Error, InputError):
+        return None
+    timed = {"submit", "duration", "start", "end"} & fields.keys()
+    return "csv" if timed and len(fields) > 1 else None

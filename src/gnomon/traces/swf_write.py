@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 
 from gnomon.model.quantity import NS_PER_S, format_seconds
 from gnomon.model.resources import NEVER
 from gnomon.model.work import IntArray, Note, Shape, Work
+from gnomon.traces.output import created
 
 _CHUNK = 100_000
 
@@ -56,7 +54,7 @@ def write(
     )
     said = {line.partition(":")[0].strip() for line in header}
     lines = [*header, *_header(work, said=said, user_numbers=users, queue_numbers=queues)]
-    with _created(Path(path)) as stream:
+    with created(path) as stream:
         stream.write("".join(f"; {line}".rstrip() + "\n" for line in lines).encode())
         for start in range(0, len(work), _CHUNK):
             stream.write("".join(_rows(work, fields, slice(start, start + _CHUNK))).encode())
@@ -74,16 +72,6 @@ class _Fields:
     memory_kb: IntArray
     users: IntArray
     queues: IntArray
-
-
-@contextmanager
-def _created(path: Path) -> Iterator[BinaryIO]:
-    with open(path, "wb") as raw:
-        if path.suffix != ".gz":
-            yield raw
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-            yield cast(BinaryIO, packed)
 
 
 def _ids(work: Work) -> IntArray | None:
