@@ -103,11 +103,5 @@ def test_pages_are_the_same_each_time_and_bounded(tmp_path: Path) -> None:
     assert len(first) < 8_000_000
 
 
-def test_a_page_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="nowhere"):
-        html.write(tmp_path / "nowhere" / "page.html", [exhibit(one_after_another(2))])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_notebook_gets_a_table_without_scripts() -> None:
     assert "<script" not in html.snippet(exhibit(one_after_another(2)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gnomon.api import Scenario
+    from gnomon.model.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -25,38 +25,63 @@ class Arguments:
     no_kill: bool = False
 
 
-def scenario_of(given: Arguments) -> Scenario:
-    """The scenario that was asked for. Raises InputError for what cannot be read or is not known."""
-    from gnomon.api import Scenario
-    from gnomon.api.load import is_scenario, load_cluster
+def scenarios_of(given: Arguments) -> list[Scenario]:
+    """The scenarios that were asked for: several only where a scenario file has several policies and none was said.
+
+    Raises InputError for what cannot be read or is not known.
+    """
+    from gnomon.api.load import is_scenario, load_cluster, load_scenario
 
     if len(given.work) == 1 and not given.work_format and is_scenario(given.work[0]):
-        scenario = Scenario.load(given.work[0])
+        found = load_scenario(given.work[0])
+        if given.policy is not None:
+            del found[1:]
         if given.cluster is not None:
-            scenario = replace(scenario, cluster=load_cluster(given.cluster, format=given.cluster_format))
+            cluster = load_cluster(given.cluster, format=given.cluster_format)
+            found = [replace(scenario, cluster=cluster) for scenario in found]
     else:
-        scenario = _of_parts(given)
-    return replace(scenario, **_overrides(given, scenario))
+        found = [_of_parts(given)]
+    return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+
+
+def scenario_of(given: Arguments) -> Scenario:
+    """The one scenario that was asked for."""
+    from gnomon.model.errors import InputError
+
+    found = scenarios_of(given)
+    if len(found) > 1:
+        policies = ", ".join(scenario.policy.text for scenario in found)
+        raise InputError(
+            "a scenario with several policies is for gnomon compare",
+            file=given.work[0],
+            field="policy",
+            found=policies,
+            allowed="one, or say which with --policy",
+        )
+    return found[0]
 
 
 def _of_parts(given: Arguments) -> Scenario:
-    from gnomon.api import Scenario
     from gnomon.api.load import load_cluster, load_work
     from gnomon.model.cluster import Cluster
     from gnomon.model.errors import InputError
+    from gnomon.model.scenario import Scenario
+    from gnomon.model.work import Note
 
     work = load_work(given.work, format=given.work_format)
     if given.cluster is not None:
         cluster = load_cluster(given.cluster, format=given.cluster_format)
     elif work.processors:
         cluster = Cluster.of_processors(work.processors)
+        text = f"{work.processors} processors, as the trace says of its machine (MaxProcs)"
+        work = replace(work, notes=(*work.notes, Note("default", "cluster", text)))
     else:
         raise InputError(
             "the cluster is missing",
             field="--cluster",
             allowed="a file of nodes, or a number of processors; a scenario file or an SWF trace may say it itself",
         )
-    return Scenario.from_parts(cluster, work)
+    return Scenario(cluster, work)
 
 
 def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
@@ -66,7 +91,7 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
     if given.policy is not None:
         changed["policy"] = parse_policy(given.policy)
     if given.system is not None:
-        changed["system"] = given.system
+        changed["system"] = _known_system(given.system)
     if given.seed is not None:
         changed["seed"] = given.seed
     if given.until is not None:
@@ -74,6 +99,18 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
     if given.no_kill:
         changed["kill_at_limit"] = False
     return changed
+
+
+def _known_system(name: str) -> str:
+    from gnomon.api.recognise import SYSTEMS_TO_COME
+    from gnomon.api.scenario_file import SYSTEMS
+    from gnomon.model.errors import InputError, unknown_name
+
+    if name in SYSTEMS:
+        return name
+    if name in SYSTEMS_TO_COME:
+        raise InputError("this system is not modelled yet", field="--system", found=name, allowed=", ".join(SYSTEMS))
+    raise unknown_name("system", name, SYSTEMS).at(field="--system")
 
 
 def duration_ns(text: str, option: str) -> int:

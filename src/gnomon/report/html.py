@@ -43,16 +43,9 @@ class Exhibit:
 
 
 def write(path: str | os.PathLike[str], exhibits: Sequence[Exhibit], *, title: str = "") -> None:
-    """Write the page of one or several runs, whole or not at all. Raises OSError where that fails."""
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            for part in page(exhibits, title=title):
-                file.write(part)
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    """Write the page of one or several runs. Raises OSError where that fails."""
+    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(page(exhibits, title=title))
 
 
 def page(exhibits: Sequence[Exhibit], *, title: str = "") -> Iterator[str]:
