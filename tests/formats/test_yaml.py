@@ -64,8 +64,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a tag that disagrees": ("a: !!int x", r"not of the type that its tag says \(int\), found 'x'"),
     "an alias without anchor": ("a: 1\nb: *c\n", "line 2: an alias without its anchor before it, found '\\*c'"),
     "an alias inside its own anchor": ("a: &a [*a]", "an alias without its anchor before it"),
-    "a bomb of aliases": (tower("[%s]"), "more than 20000 values, aliases counted each time"),
-    "a bomb of merges": (tower("{<<: [%s]}"), "more than 20000 values, aliases counted each time"),
+    "a bomb of aliases": (tower("[%s]"), "more than 1000000 values, aliases counted each time"),
+    "a bomb of merges": (tower("{<<: [%s]}"), "more than 1000000 values, aliases counted each time"),
     "a merge of a scalar": ("a: {<<: 1}", "only a mapping can be merged in"),
     "brackets without end": ("[" * 100_000, "line 1: not YAML"),
     "nested too deep in one line": ("{a: " * 101, "line 1: nested more than 100 deep"),
@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         "nested more than 100 deep",
     ),
     "merged too deep": (
-        "a0: &a0 {x: 1}\n" + "".join(f"a{n + 1}: &a{n + 1} {{<<: *a{n}}}\n" for n in range(3000)),
+        "a0: &a0 {x: 1}\n" + "".join(f"a{n + 1}: &a{n + 1} {{<<: *a{n}}}\n" for n in range(300)),
         "nested more than 100 deep",
     ),
     "broken JSON": ('{"a": 1,\n"b": }}', "line 2: not YAML"),
@@ -95,8 +95,7 @@ def test_a_scalar_means(case: str) -> None:
 
 @pytest.mark.unit
 @pytest.mark.parametrize("case", REFUSED)
-def test_refuses(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml, "NODES_MAX", 20_000)
+def test_refuses(case: str) -> None:
     text, problem = REFUSED[case]
     with pytest.raises(InputError, match=problem) as caught:
         parse_yaml(text, file="f.yaml")

@@ -147,7 +147,10 @@ def field_name(path: Steps) -> str:
 
 
 class _Node(NamedTuple):
-    """A node as the parser sees it: a scalar's text, a list's items, or a mapping's keys and values in turn."""
+    """A node as the parser sees it: a scalar's text, a list's items, or a mapping's keys and values in turn.
+
+    ``size``: how many nodes it is with all that is inside, aliases expanded.
+    """
 
     line: int
     tag: str | None
@@ -155,6 +158,7 @@ class _Node(NamedTuple):
     plain: bool = False
     items: list[_Node] | None = None
     mapping: bool = False
+    size: int = 1
 
 
 def _compose(text: str, file: str | None) -> Iterator[_Node]:
@@ -178,6 +182,9 @@ def _compose(text: str, file: str | None) -> Iterator[_Node]:
             node, anchor = _Node(line, event.tag, event.value, plain=event.implicit[0]), event.anchor
         elif isinstance(event, yaml.CollectionEndEvent):
             node, anchor = open_nodes.pop(), open_anchors.pop()
+            node = node._replace(size=1 + sum(item.size for item in node.items or ()))
+            if node.size > 2 * NODES_MAX:
+                raise InputError(f"more than {NODES_MAX} values, aliases counted each time", file=file, line=node.line)
         elif isinstance(event, yaml.AliasEvent):
             name, anchor = event.anchor, None
             if name not in anchors:

@@ -1,0 +1,185 @@
+"""Scenarios, clusters and work from files of any known format.
+
+:func:`load_scenario` reads a scenario, YAML (:mod:`gnomon.api.scenario_file`) or Python; :func:`load_cluster` and
+:func:`load_work` read the parts that the command line or a scenario names. The format is found from the content
+(:mod:`gnomon.api.recognise`). Whatever is wrong is an :class:`InputError` with file, line and field.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import traceback
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from gnomon import traces
+from gnomon.api.recognise import PLAIN, SCENARIO, is_scenario, recognise
+from gnomon.formats.files import Path, read_start
+from gnomon.formats.yaml import Located, load_yaml
+from gnomon.model.cluster import Cluster
+from gnomon.model.errors import InputError
+from gnomon.model.scenario import Scenario
+from gnomon.model.work import IntArray, Work
+
+__all__ = ["is_scenario", "joined", "load_cluster", "load_scenario", "load_work"]
+
+_T = TypeVar("_T", bound=Hashable)
+
+PROCESSORS_MAX: Final = 10**9
+"""The largest pool that a number may stand for."""
+
+
+def load_scenario(path: Path) -> list[Scenario]:
+    """The scenarios of a file, one for each variant of the policy that it names.
+
+    A Python file defines ``scenario``: a Scenario, a list of them, or a function that returns one or the other.
+    """
+    file = os.fspath(path)
+    if file.endswith(".py"):
+        return _of_python(file)
+
+    from gnomon.api.scenario_file import read_scenarios
+
+    return read_scenarios(_only_document(file))
+
+
+def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:
+    """A cluster: a number of identical processors in one pool, or a file of nodes.
+
+    ``format``: ``plain`` or a trace format; found from the content if it is not said.
+
+    >>> load_cluster("100").nodes[0].capacity.cpu_milli
+    100000
+    """
+    text = str(spec) if isinstance(spec, int) else os.fspath(spec)
+    if format is None and text.strip().lstrip("+-").isdecimal():
+        return _pool(text)
+    kind = format or recognise(text)
+    if kind == SCENARIO:
+        raise InputError("this is a scenario, not a cluster", file=text, allowed="a file of nodes, or a number")
+    if kind != PLAIN:
+        return traces.read_cluster(text, format=kind)
+
+    from gnomon.systems.plain.read import read_cluster
+
+    return read_cluster(_only_document(text))
+
+
+def load_work(specs: Path | Sequence[Path], *, format: str | None = None) -> Work:
+    """The work of one file or several, one after the other; no id may be there twice.
+
+    ``format``: of all of them, ``plain`` or a trace format.
+    """
+    paths = [specs] if isinstance(specs, str | os.PathLike) else list(specs)
+    if not paths:
+        raise InputError("no work is given", allowed="files of tasks or traces")
+    return joined([_work(os.fspath(path), format) for path in paths])
+
+
+def joined(works: Sequence[Work]) -> Work:
+    """Several works as one, in their order. Raises :class:`InputError` for an id that is there twice.
+
+    Jobs with the same name in several works are one job.
+    """
+    if len(works) == 1:
+        return works[0]
+    shapes, shape = _merged([work.shapes for work in works], [work.shape for work in works])
+    users, user = _merged([work.users for work in works], [work.user for work in works])
+    queues, queue = _merged([work.queues for work in works], [work.queue for work in works])
+    names = [tuple(map(str, work.ids)) if work.jobs is None else work.jobs for work in works]
+    jobs, job = _merged(names, [work.job for work in works])
+    machines = {work.processors for work in works}
+    columns = ("submit_ns", "duration_ns", "estimate_ns", "priority", "deadline_ns", "recorded_wait_ns", "usable")
+    return replace(
+        works[0],
+        ids=_ids(works),
+        shapes=shapes,
+        shape=shape,
+        users=users,
+        user=user,
+        queues=queues,
+        queue=queue,
+        jobs=None if all(work.jobs is None for work in works) else jobs,
+        job=job,
+        **{column: np.concatenate([getattr(work, column) for work in works]) for column in columns},
+        notes=tuple(note for work in works for note in work.notes),
+        source=", ".join(work.source for work in works if work.source),
+        processors=machines.pop() if len(machines) == 1 else None,
+    )
+
+
+def _of_python(file: str) -> list[Scenario]:
+    """Run a Python file, and take what it calls ``scenario``. What it raises is an InputError with its line."""
+    read_start(file)
+    try:
+        made = runpy.run_path(file).get("scenario")
+        made = made() if callable(made) else made
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+        message = str(error).partition("\n")[0]
+        raise InputError(f"{type(error).__name__}: {message}", file=file, line=line) from error
+    scenarios = made if isinstance(made, list | tuple) else [made]
+    if not scenarios or not all(isinstance(scenario, Scenario) for scenario in scenarios):
+        raise InputError(
+            f"scenario is no Scenario but {type(made).__name__}",
+            file=file,
+            allowed="scenario = Scenario(...), or def scenario() that returns one or a list of them",
+        )
+    return list(scenarios)
+
+
+def _pool(text: str) -> Cluster:
+    count = int(text) if len(text) < 20 else PROCESSORS_MAX + 1
+    if not 1 <= count <= PROCESSORS_MAX:
+        allowed = f"1 to {PROCESSORS_MAX}, or a file of nodes"
+        raise InputError("not a number of processors", field="cluster", found=text, allowed=allowed)
+    return Cluster.of_processors(count)
+
+
+def _work(path: str, format: str | None) -> Work:
+    kind = format or recognise(path)
+    if kind == SCENARIO:
+        raise InputError("this is a scenario, not work", file=path, allowed="a file of tasks or a trace")
+    if kind != PLAIN:
+        return traces.read_work(path, format=kind)
+
+    from gnomon.systems.plain.read import read_work
+
+    return read_work(_only_document(path))
+
+
+def _only_document(path: str) -> Located:
+    documents = load_yaml(path)
+    if len(documents) > 1:
+        raise documents[1].error("a second document; only one is read")
+    return documents[0]
+
+
+def _merged(names: Sequence[Sequence[_T]], columns: Sequence[IntArray]) -> tuple[tuple[_T, ...], IntArray]:
+    """Names of several works as one list, and the columns that point into them."""
+    positions: dict[_T, int] = {}
+    parts = []
+    for own, column in zip(names, columns, strict=True):
+        merged = np.array([positions.setdefault(name, len(positions)) for name in own], np.int64)
+        parts.append(merged[column] if len(column) else column)
+    return tuple(positions), np.concatenate(parts)
+
+
+def _ids(works: Sequence[Work]) -> IntArray | Sequence[str]:
+    owner: dict[str, int] = {}
+    texts = []
+    for number, work in enumerate(works):
+        own = [str(id) for id in (work.ids.tolist() if isinstance(work.ids, np.ndarray) else work.ids)]
+        for id in own:
+            if owner.setdefault(id, number) != number:
+                raise InputError(f"this id is also in {works[owner[id]].source}", file=work.source, found=id)
+        texts += own
+    arrays = [work.ids for work in works if isinstance(work.ids, np.ndarray)]
+    return np.concatenate(arrays) if len(arrays) == len(works) else texts

@@ -1,0 +1,77 @@
+"""What a file is, from its content: a scenario, plain nodes or tasks, a trace, or a native file of some system."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+from gnomon import traces
+from gnomon.formats.files import Path, read_start
+from gnomon.formats.yaml import Located, load_yaml
+from gnomon.model.errors import InputError
+
+SCENARIO: Final = "scenario"
+PLAIN: Final = "plain"
+
+_SCENARIO_KEYS = frozenset(("cluster", "work", "policy", "system", "until", "seed"))
+_PLAIN_KEYS = frozenset(("nodes", "tasks", "reservations"))
+_KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
+
+# What only a native file says, in its first lines: system, name of the file, pattern. The first that fits counts.
+_NATIVE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
+    (system, name, re.compile(pattern, re.MULTILINE))
+    for system, name, pattern in (
+        ("ray", "a RayCluster of KubeRay", r"^ *\"?apiVersion\"?: *\"?ray\.io/"),
+        ("kubernetes", "Kubernetes YAML or JSON", r"(?:^[ -]*|[{,] *)\"?apiVersion\"?: *\"?[a-z0-9./-]*v[0-9]"),
+        ("ray", "a Ray cluster configuration", r"^(cluster_name|available_node_types|head_node_type):"),
+        ("ray", "a list of Ray's state API", r"\A\[\s*\{\s*\"(node|actor|task|object|worker|placement_group)_id\":"),
+        ("ray", "a list of Ray's state API", r"\A\[\s*\{\s*\"type\": *\"(DRIVER|SUBMISSION)\","),
+        ("slurm", "a batch script of Slurm", r"^#SBATCH "),
+        ("slurm", "slurm.conf", r"(?i)^ *(NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine|NodeSet) *="),
+        ("slurm", "output of scontrol", r"\A(JobId|NodeName|PartitionName)=\S+ "),
+        ("slurm", "output of squeue, sinfo or sacct", r"\A *(JOBID|PARTITION|NODELIST) +[A-Z]|\AJobID\|"),
+        ("spark", "an event log of Spark", r"\A\{\"Event\":\"SparkListener"),
+        ("spark", "spark-defaults.conf", r"^spark\.[A-Za-z.]+[ =]"),
+        ("yarn", "a configuration of YARN", r"<name> *yarn\.|<allocations>"),
+        ("mapreduce", "a configuration of MapReduce", r"<name> *mapreduce\."),
+        ("flink", "a configuration of Flink", r"^(jobmanager|taskmanager|parallelism|execution|state)\.[a-z.-]+:"),
+        ("flink", "an answer of Flink's REST API", r"\A\s*\{\s*\"(jid|flink-version)\":"),
+        ("kafka", "a configuration of Kafka", r"^(broker\.id|process\.roles|bootstrap\.servers|log\.dirs) *="),
+    )
+)
+
+SYSTEMS_TO_COME: Final = (*dict.fromkeys(system for system, _, _ in _NATIVE), "mesos", "pregel", "storm", "training")
+"""Systems whose names are known and whose files and rules are not read yet."""
+
+
+def is_scenario(path: Path) -> bool:
+    """Whether a file is a scenario. Raises :class:`InputError` as :func:`recognise` does."""
+    return recognise(path) == SCENARIO
+
+
+def recognise(path: Path) -> str:
+    """``scenario``, ``plain`` or the name of a trace format.
+
+    Raises :class:`InputError` for a file that cannot be read, one of a system that comes later, and one that is
+    nothing known.
+    """
+    file = os.fspath(path)
+    start = read_start(path)
+    if file.endswith(".py"):
+        return SCENARIO
+    for system, name, pattern in _NATIVE:
+        if pattern.search(start):
+            raise InputError(
+                f"recognised as {name}; the system {system} is not modelled yet", file=file, allowed=_KNOWN
+            )
+    return traces.detect(file) or _of_documents(load_yaml(path))
+
+
+def _of_documents(documents: tuple[Located, ...]) -> str:
+    document = documents[0]
+    keys = document.value.keys() if isinstance(document.value, dict) else frozenset()
+    for kind, known in ((SCENARIO, _SCENARIO_KEYS), (PLAIN, _PLAIN_KEYS)):
+        if keys & known:
+            return kind
+    raise InputError("not of a format that is known", file=document.file, allowed=_KNOWN)

@@ -1,0 +1,232 @@
+"""Scenario files in YAML: what may stand in one, and the scenarios that it describes.
+
+It names its parts: ``cluster`` (a file, a number of processors, or ``nodes`` written in place) and ``work`` (a file,
+several, or tasks written in place), with paths relative to the scenario; ``policy`` as on the command line, as a
+mapping of its parts, or a list of variants; and what else :class:`ScenarioSpec` lists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gnomon.api.load import load_cluster, load_work
+from gnomon.api.recognise import SYSTEMS_TO_COME
+from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
+from gnomon.formats.yaml import Located
+from gnomon.model.cluster import Cluster
+from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Limits, Policy, Scenario, Tenant
+from gnomon.model.work import Note, Work
+from gnomon.scheduling.policy import BACKFILLS, ORDERS, PLACEMENTS, parse_policy
+from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
+
+SYSTEMS = ("plain",)
+"""Systems that a scenario may name."""
+
+_A = TypeVar("_A")
+_B = TypeVar("_B")
+
+_TENANTS = {"tenants": None, "users": "user", "queues": "queue"}
+
+
+class LimitsSpec(Spec):
+    """Bounds on the run: ``events`` in its log, ``repeats`` at one instant without progress."""
+
+    events: Annotated[int, BeforeValidator(whole(1, 2**40))] = Limits().events
+    repeats: Count = Limits().repeats
+
+
+class PolicySpec(Spec):
+    """A policy by its parts. ``options``: by part and name, what the command line has after the colon."""
+
+    order: str | None = None
+    backfill: str | None = None
+    placement: str | None = None
+    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class ScenarioSpec(Spec):
+    """The fields of a scenario file.
+
+    ``tenants``, ``users`` and ``queues`` are three names for the same list; the last two say whom limits and fair
+    orders look at, ``tenants_by`` does for the first.
+    """
+
+    name: Name = ""
+    system: Name = "plain"
+    cluster: Any = None
+    work: Any
+    policy: Any = None
+    until: Duration = NEVER
+    seed: Annotated[int, BeforeValidator(whole(0, 2**63 - 1))] = 0
+    limits: LimitsSpec = LimitsSpec()
+    kill_at_limit: bool = True
+    gang: bool = True
+    preempt: bool = False
+    tenants_by: Name = ""
+    tenants: Any = None
+    users: Any = None
+    queues: Any = None
+    reservations: Any = None
+    faults: Any = None
+
+    @model_validator(mode="after")
+    def _tenants_once(self) -> ScenarioSpec:
+        lists = [name for name in _TENANTS if getattr(self, name) is not None]
+        if len(lists) > 1:
+            raise ValueError(f"{' and '.join(lists)} say the same; give one")
+        by = _TENANTS[lists[0]] if lists else None
+        if self.tenants_by and by and by != self.tenants_by:
+            raise ValueError(f"tenants_by is {self.tenants_by}, but these are {lists[0]}")
+        return self
+
+
+def read_scenarios(document: Located) -> list[Scenario]:
+    """The scenarios of a document, one for each of its policies. Raises :class:`InputError`."""
+    spec = validated(ScenarioSpec, document)
+    if spec.system not in SYSTEMS:
+        if spec.system in SYSTEMS_TO_COME:
+            raise document.error(
+                "this system is not modelled yet", "system", found=spec.system, allowed=", ".join(SYSTEMS)
+            )
+        raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
+    notes: list[Note] = []
+    work = _work(document.at("work"))
+    cluster = _cluster(document, work, notes)
+    if spec.reservations is not None:
+        windows = read_reservations(document.at("reservations"), cluster)
+        cluster = replace(cluster, reservations=(*cluster.reservations, *windows))
+    if spec.faults:
+        notes.append(Note("not modelled", "faults", "faults are not modelled yet: nothing fails in this run"))
+    tenants, tenants_by = _tenants(spec, document)
+    scenario = Scenario(
+        cluster,
+        replace(work, notes=(*work.notes, *notes)),
+        system=spec.system,
+        seed=spec.seed,
+        limits=Limits(events=spec.limits.events, until_ns=spec.until, repeats=spec.limits.repeats),
+        kill_at_limit=spec.kill_at_limit,
+        gang=spec.gang,
+        preempt=spec.preempt,
+        tenants_by=tenants_by,
+        tenants=tenants,
+        name=spec.name or _stem(document.file),
+        source=document.file or "",
+    )
+    return [replace(scenario, policy=policy) for policy in _policies(document)]
+
+
+def _work(document: Located) -> Work:
+    """Paths, one or several, or tasks in place."""
+    if isinstance(document.value, str):
+        return _loaded(load_work, [_beside(document)], document)
+    if isinstance(document.value, list) and document.value and all(isinstance(item, str) for item in document.value):
+        paths = [_beside(document.at(position)) for position in range(len(document.value))]
+        return _loaded(load_work, paths, document)
+    if isinstance(document.value, list | dict):
+        return read_work(document)
+    raise document.error("no work", allowed="a path, a list of paths, or a list of tasks")
+
+
+def _cluster(document: Located, work: Work, notes: list[Note]) -> Cluster:
+    """A path, a number of processors, or nodes in place; if nothing is said, what the trace says of its machine."""
+    given = document.value.get("cluster")
+    if given is None:
+        if not work.processors:
+            raise document.error("cluster is missing", allowed="a path, a number of processors, or nodes: [...]")
+        text = f"{work.processors} processors, as the trace says of its machine (MaxProcs)"
+        notes.append(Note("default", "cluster", text))
+        return Cluster.of_processors(work.processors)
+    part = document.at("cluster")
+    if isinstance(given, int) and not isinstance(given, bool):
+        return _loaded(load_cluster, given, part)
+    if isinstance(given, str):
+        return _loaded(load_cluster, given if given.strip().isdecimal() else _beside(part), part)
+    if isinstance(given, dict):
+        return read_cluster(part)
+    raise part.error("no cluster", found=given, allowed="a path, a number of processors, or nodes: [...]")
+
+
+def _policies(document: Located) -> list[Policy]:
+    given = document.value.get("policy")
+    if given is None:
+        return [Policy()]
+    part = document.at("policy")
+    if not isinstance(given, list):
+        return [_policy(part)]
+    if not given:
+        raise part.error("a list without a policy")
+    return [_policy(part.at(position)) for position in range(len(given))]
+
+
+def _policy(document: Located) -> Policy:
+    """Text as on the command line, or a mapping of parts."""
+    text = document.value
+    if isinstance(text, dict):
+        text = _policy_text(document)
+    if not isinstance(text, str):
+        raise document.error("a policy is text, or a mapping of order, backfill, placement and options", found=text)
+    try:
+        return parse_policy(text)
+    except InputError as error:
+        raise _placed(error, document) from None
+
+
+def _policy_text(document: Located) -> str:
+    """A mapping of parts as the command line writes them."""
+    spec = validated(PolicySpec, document)
+    parts: dict[str, str] = {}
+    for kind, names in (("order", ORDERS), ("backfill", BACKFILLS), ("placement", PLACEMENTS)):
+        if part := getattr(spec, kind):
+            name = part.partition(":")[0]
+            if name not in names:
+                raise _placed(unknown_name(kind, name, names), document, kind)
+            parts[name] = part
+    if not parts:
+        raise document.error("a policy without a part", allowed="order, backfill, placement")
+    for name, options in spec.options.items():
+        if name not in parts:
+            raise document.error("options of a part that this policy does not have", "options", name)
+        for key, value in options.items():
+            word = ("no", "yes")[value] if isinstance(value, bool) else value
+            parts[name] += f"{',' if ':' in parts[name] else ':'}{key}={word}"
+    return "+".join(parts.values())
+
+
+def _tenants(spec: ScenarioSpec, document: Located) -> tuple[Sequence[Tenant], str]:
+    if spec.tenants_by not in ("", "user", "queue"):
+        raise _placed(unknown_name("kind of tenant", spec.tenants_by, ("user", "queue")), document, "tenants_by")
+    for name, by in _TENANTS.items():
+        if getattr(spec, name) is not None:
+            return read_tenants(document.at(name)), spec.tenants_by or by or "user"
+    return (), spec.tenants_by or "user"
+
+
+def _beside(document: Located) -> str:
+    """A path in a scenario is relative to the scenario's folder."""
+    return os.path.join(os.path.dirname(document.file or ""), document.value)
+
+
+def _stem(file: str | None) -> str:
+    return os.path.splitext(os.path.basename(file or ""))[0]
+
+
+def _loaded(load: Callable[[_A], _B], argument: _A, document: Located) -> _B:
+    """What a file or number in the document stands for; an error that names no file is about the document."""
+    try:
+        return load(argument)
+    except InputError as error:
+        raise error if error.file else _placed(error, document) from None
+
+
+def _placed(error: InputError, document: Located, *path: str) -> InputError:
+    """An error that knows no place, at a place of the document."""
+    known = not error.field or document.field(*path).startswith(error.field)
+    detail = "" if known else f"{error.field}: "
+    return document.error(detail + error.problem, *path, found=error.found, allowed=error.allowed)

@@ -1,0 +1,406 @@
+"""Scenarios, clusters and work: what a file means, how its format is found, and what is refused with its place."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.api.load import is_scenario, joined, load_cluster, load_scenario, load_work
+from gnomon.model.cluster import Cluster, Node, Reservation
+from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER, Resources
+from gnomon.model.scenario import Limits, Scenario, Tenant
+from gnomon.model.work import Note, Task, Work
+from gnomon.scheduling.policy import parse_policy
+from tests.shared import EXAMPLES, SHARED, needs_shared
+
+S = 10**9
+SWF = "; MaxProcs: 4\n1 0 5 60 2 -1 -1 2 90 -1 1 7 1 -1 1 -1 -1 -1\n"
+PARTS = "cluster: 4\nwork: [{id: a, cpu: 1, duration: 60}]\n"
+
+
+def put(folder: Path, content: str | bytes, name: str = "scenario.yaml") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def load(folder: Path, text: str) -> Scenario:
+    (scenario,) = load_scenario(put(folder, text))
+    return scenario
+
+
+class TestScenario:
+    """A scenario file in YAML."""
+
+    def test_says_everything_or_little(self, tmp_path: Path) -> None:
+        """What is not said is the default of the model."""
+        scenario = load(tmp_path, PARTS)
+        expected = Scenario(
+            Cluster.of_processors(4),
+            scenario.work,
+            policy=parse_policy("fcfs"),
+            name="scenario",
+            source=str(tmp_path / "scenario.yaml"),
+        )
+        assert scenario == expected
+        assert list(scenario.work.ids) == ["a"]
+
+    def test_every_field_has_its_place_in_the_model(self, tmp_path: Path) -> None:
+        scenario = load(
+            tmp_path,
+            "name: night\nsystem: plain\ncluster: {nodes: [{name: n, cpu: 4}]}\n"
+            "work: [{id: a, cpu: 1, duration: 60}]\npolicy: sjf+easy:extra=no\nuntil: 1d\nseed: 7\n"
+            "limits: {events: 1000, repeats: 10}\nkill_at_limit: no\ngang: no\npreempt: yes\n"
+            "queues: [{name: q, share: 2, limit: {cpu: 3}}]\nreservations: [{name: m, node: n, start: 1h}]\n",
+        )
+        window = Reservation("m", 3600 * S, NEVER, "n")
+        assert replace(scenario, source="") == Scenario(
+            Cluster((Node("n", Resources(4000)),), reservations=(window,), source=scenario.source),
+            scenario.work,
+            policy=parse_policy("sjf+easy:extra=no"),
+            seed=7,
+            limits=Limits(events=1000, until_ns=86_400 * S, repeats=10),
+            kill_at_limit=False,
+            gang=False,
+            preempt=True,
+            tenants_by="queue",
+            tenants=(Tenant("q", 2.0, Resources(3000)),),
+            name="night",
+        )
+
+    @pytest.mark.parametrize(
+        ("written", "policies"),
+        [
+            ("easy", ["easy"]),
+            ("{order: sjf, backfill: easy, placement: best-fit}", ["sjf+easy+best-fit"]),
+            (
+                "{backfill: easy, options: {easy: {extra: false, reservation: keep}}}",
+                ["easy:extra=no,reservation=keep"],
+            ),
+            (
+                "{order: 'priority:aging=2', options: {priority: {head: committed}}}",
+                ["priority:aging=2,head=committed"],
+            ),
+            ("[fcfs, {order: sjf}, sjf+easy]", ["fcfs", "sjf", "sjf+easy"]),
+        ],
+    )
+    def test_a_policy_is_text_or_parts_and_a_list_is_variants(
+        self, tmp_path: Path, written: str, policies: list[str]
+    ) -> None:
+        scenarios = load_scenario(put(tmp_path, f"{PARTS}policy: {written}"))
+        assert [scenario.policy for scenario in scenarios] == [parse_policy(text) for text in policies]
+
+    @pytest.mark.parametrize(
+        ("written", "by"),
+        [
+            ("users: [{name: u}]", "user"),
+            ("queues: [{name: u}]", "queue"),
+            ("tenants: [{name: u}]", "user"),
+            ("tenants_by: queue\ntenants: [{name: u}]", "queue"),
+            ("tenants_by: queue\nqueues: [{name: u}]", "queue"),
+        ],
+    )
+    def test_shares_and_limits_are_of_users_or_of_queues(self, tmp_path: Path, written: str, by: str) -> None:
+        scenario = load(tmp_path, PARTS + written)
+        assert (scenario.tenants_by, scenario.tenants) == (by, (Tenant("u"),))
+
+    def test_paths_are_relative_to_the_scenario(self, tmp_path: Path) -> None:
+        (tmp_path / "deep").mkdir()
+        put(tmp_path, gzip.compress(SWF.encode()), "log.swf.gz")
+        put(tmp_path / "deep", "nodes: [{name: n, cpu: 4}]", "nodes.yaml")
+        path = put(tmp_path / "deep", "work: ../log.swf.gz\ncluster: nodes.yaml\n")
+        (scenario,) = load_scenario(path)
+        assert [node.name for node in scenario.cluster.nodes] == ["n"]
+        assert len(scenario.work) == 1
+
+    def test_a_trace_knows_its_machine(self, tmp_path: Path) -> None:
+        put(tmp_path, SWF, "log.swf")
+        scenario = load(tmp_path, "work: log.swf")
+        assert scenario.cluster == Cluster.of_processors(4)
+        assert Note("default", "cluster", "4 processors, as the trace says of its machine (MaxProcs)") in (
+            scenario.work.notes
+        )
+
+    def test_faults_are_noted_as_not_modelled(self, tmp_path: Path) -> None:
+        scenario = load(tmp_path, f"{PARTS}faults: [{{at: 10m, crash: node/n}}]")
+        text = "faults are not modelled yet: nothing fails in this run"
+        assert scenario.work.notes == (Note("not modelled", "faults", text),)
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("work: [{id: a, cpu: 1}]\n", "line 1: cluster is missing; allowed: a path, a number of processors"),
+            ("cluster: 4\n", "line 1, work: this is missing"),
+            ("cluster: 4\nwork: 5\n", "line 2, work: no work; allowed: a path, a list of paths, or a list of tasks"),
+            ("cluster: [4]\nwork: [{id: a, cpu: 1}]\n", "line 1, cluster: no cluster, found [4]; allowed: a path"),
+            (
+                "cluster: 0\nwork: [{id: a, cpu: 1}]\n",
+                "line 1, cluster: not a number of processors, found '0'; allowed: 1",
+            ),
+            ("cluster: -3\nwork: [{id: a, cpu: 1}]\n", "line 1, cluster: not a number of processors, found '-3'"),
+            ("cluster:\n  nodes:\n  - cpu: 1\nwork: []\n", "line 3, cluster.nodes[0].name: this is missing"),
+            ("cluster: 4\nwork:\n- id: a\n  cpu: x\n", "line 4, work[0].cpu: not a number of CPUs"),
+            (
+                f"{PARTS}polcy: easy\n",
+                "line 3, polcy: unknown field (did you mean 'policy'?); allowed: cluster, faults",
+            ),
+            (f"{PARTS}policy: esay\n", "line 3, policy: unknown policy (did you mean 'easy'?), found 'esay'; allowed:"),
+            (f"{PARTS}policy: [fcfs, sjf+ljf]\n", "line 3, policy[1]: a policy has one order, this has sjf and ljf"),
+            (f"{PARTS}policy: []\n", "line 3, policy: a list without a policy"),
+            (f"{PARTS}policy: {{}}\n", "line 3, policy: a policy without a part"),
+            (f"{PARTS}policy: 7\n", "line 3, policy: a policy is text, or a mapping of order"),
+            (f"{PARTS}policy: {{score: x}}\n", "line 3, policy.score: unknown field"),
+            (f"{PARTS}policy: {{order: easy}}\n", "line 3, policy.order: unknown order, found 'easy'; allowed: drf,"),
+            (
+                f"{PARTS}policy: {{order: sjf, options: {{easy: {{extra: no}}}}}}\n",
+                "options of a part that this policy",
+            ),
+            (f"{PARTS}policy: {{backfill: easy, options: {{easy: {{extra: maybe}}}}}}\n", "not a value of this option"),
+            (
+                f"{PARTS}system: slurm\n",
+                "line 3, system: this system is not modelled yet, found 'slurm'; allowed: plain",
+            ),
+            (f"{PARTS}system: plane\n", "line 3, system: unknown system (did you mean 'plain'?), found 'plane'"),
+            (f"{PARTS}until: soon\n", "line 3, until: not a duration"),
+            (f"{PARTS}seed: -1\n", "line 3, seed: a whole number from 0 to 9223372036854775807 is wanted, found -1"),
+            (f"{PARTS}gang: maybe\n", "line 3, gang: true or false is wanted, found 'maybe'"),
+            (f"{PARTS}limits: {{events: 0}}\n", "line 3, limits.events: a whole number from 1"),
+            (
+                f"{PARTS}tenants_by: group\n",
+                "line 3, tenants_by: unknown kind of tenant, found 'group'; allowed: queue, user",
+            ),
+            (f"{PARTS}users: []\nqueues: []\n", "users and queues say the same; give one"),
+            (f"{PARTS}users: []\ntenants_by: queue\n", "tenants_by is queue, but these are users"),
+            (f"{PARTS}reservations: [{{name: m, node: n}}]\n", "line 3, reservations[0].node: unknown node"),
+            (f"{PARTS}---\na: 1\n", "line 4: a second document; only one is read"),
+            ("- cluster: 4\n", "line 1: a mapping is wanted, found a list"),
+            ("cluster: 4\nwork: [{id: a, cpu: 1}, {id: a, cpu: 1}]\n", "work[1].id: this id is there twice"),
+        ],
+    )
+    def test_refuses(self, tmp_path: Path, text: str, problem: str) -> None:
+        path = put(tmp_path, text)
+        with pytest.raises(InputError) as caught:
+            load_scenario(path)
+        assert str(caught.value).startswith(f"{path}, line ")
+        assert problem in str(caught.value)
+
+    def test_a_file_that_it_names_and_that_is_not_there(self, tmp_path: Path) -> None:
+        path = put(tmp_path, "cluster: 4\nwork: [absent.swf]\n")
+        with pytest.raises(InputError) as caught:
+            load_scenario(path)
+        assert str(caught.value) == f"{tmp_path / 'absent.swf'}: no such file"
+
+
+class TestPythonScenario:
+    """A scenario file in Python."""
+
+    HEAD = (
+        "from gnomon.model.cluster import Cluster\nfrom gnomon.model.scenario import Scenario\n"
+        "from gnomon.model.work import Task, Work\n"
+        "one = Scenario(Cluster.of_processors(4), Work.from_tasks([Task('a', duration_ns=5)]), name='one')\n"
+    )
+
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("scenario = one\n", 1),
+            ("scenario = [one, one]\n", 2),
+            ("def scenario():\n    return one\n", 1),
+            ("def scenario():\n    return [one, one, one]\n", 3),
+        ],
+    )
+    def test_defines_scenario(self, tmp_path: Path, text: str, number: int) -> None:
+        scenarios = load_scenario(put(tmp_path, self.HEAD + text, "s.py"))
+        assert [scenario.name for scenario in scenarios] == ["one"] * number
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("scenario = 1 / 0\n", ", line 5: ZeroDivisionError: division by zero"),
+            ("def scenario():\n    raise KeyError('x')\n", ", line 6: KeyError: 'x'"),
+            ("scenario = (\n", ", line 5: SyntaxError: '(' was never closed"),
+            ("exit(3)\n", ", line 5: SystemExit: 3"),
+            ("raise ValueError('one\\ntwo')\n", ", line 5: ValueError: one"),
+            ("scenari = one\n", ": scenario is no Scenario but NoneType; allowed: scenario = Scenario(...), or def"),
+            ("scenario = []\n", ": scenario is no Scenario but list"),
+            ("scenario = [one, 2]\n", ": scenario is no Scenario but list"),
+        ],
+    )
+    def test_refuses(self, tmp_path: Path, text: str, problem: str) -> None:
+        path = put(tmp_path, self.HEAD + text, "s.py")
+        with pytest.raises(InputError) as caught:
+            load_scenario(path)
+        assert str(caught.value).startswith(f"{path}{problem}")
+        assert "\n" not in str(caught.value)
+
+    def test_one_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no such file"):
+            load_scenario(tmp_path / "absent.py")
+
+
+class TestParts:
+    """Clusters and work by themselves."""
+
+    def test_a_cluster_is_a_number_or_a_file(self, tmp_path: Path) -> None:
+        path = put(tmp_path, "nodes: [{name: n, cpu: 4}]\ntasks: [{id: a, cpu: 1}]\n")
+        assert load_cluster("100") == load_cluster(100) == Cluster.of_processors(100)
+        assert load_cluster(path) == load_cluster(path, format="plain")
+        assert load_cluster(path).nodes == (Node("n", Resources(4000)),)
+        assert list(load_work(path).ids) == ["a"]
+
+    @pytest.mark.parametrize("number", ["0", "-5", "1000000001", "9" * 400])
+    def test_a_number_has_bounds(self, number: str) -> None:
+        with pytest.raises(
+            InputError, match=r"cluster: not a number of processors, found '.*; allowed: 1 to 1000000000"
+        ):
+            load_cluster(number)
+
+    def test_work_is_one_file_or_several_in_their_order(self, tmp_path: Path) -> None:
+        log = put(tmp_path, SWF, "log.swf")
+        plain = put(tmp_path, "tasks: [{id: a, cpu: 2, duration: 1, queue: q, job: j}]", "tasks.yaml")
+        work = load_work([log, plain])
+        assert [work.id(0), work.id(1)] == ["1", "a"]
+        assert [work.job_name(0), work.job_name(1)] == ["1", "j"]
+        assert work.source == f"{log}, {plain}"
+        assert (work.processors, len(load_work(log))) == (None, 1)
+
+    def test_no_id_may_be_there_twice(self, tmp_path: Path) -> None:
+        first, second = put(tmp_path, SWF, "a.swf"), put(tmp_path, SWF, "b.swf")
+        with pytest.raises(InputError) as caught:
+            load_work([first, second])
+        assert str(caught.value) == f"{second}: this id is also in {first}, found '1'"
+
+    def test_what_is_one_thing_is_not_the_other(self, tmp_path: Path) -> None:
+        scenario = put(tmp_path, PARTS)
+        nodes = put(tmp_path, "nodes: [{name: n, cpu: 4}]\n", "nodes.yaml")
+        tasks = put(tmp_path, "tasks: [{id: a, cpu: 1}]\n", "tasks.yaml")
+        assert [is_scenario(path) for path in (scenario, nodes, tasks)] == [True, False, False]
+        for load, path, problem in (
+            (load_cluster, scenario, "this is a scenario, not a cluster"),
+            (load_work, scenario, "this is a scenario, not work"),
+            (load_cluster, tasks, "nodes are missing"),
+            (load_work, nodes, "tasks are missing"),
+        ):
+            with pytest.raises(InputError, match=problem):
+                load(path)
+        with pytest.raises(InputError, match="no work is given"):
+            load_work([])
+
+    @pytest.mark.property
+    @given(st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1), st.data())
+    def test_joining_changes_no_task(self, ids: list[str], data: st.DataObject) -> None:
+        word = st.sampled_from(["", "x", "y"])
+        tasks = [
+            Task(
+                id,
+                submit_ns=n,
+                duration_ns=n,
+                estimate_ns=n,
+                user=data.draw(word),
+                queue=data.draw(word),
+                job=data.draw(word),
+            )
+            for n, id in enumerate(ids)
+        ]
+        cut = data.draw(st.integers(0, len(tasks)))
+        parts, whole = (tasks[:cut], tasks[cut:]), Work.from_tasks(tasks)
+        found = joined([Work.from_tasks(part, source=f"file {n}") for n, part in enumerate(parts)])
+        assert [found.task(n) for n in range(len(found))] == [whole.task(n) for n in range(len(whole))]
+        assert [found.job_name(n) for n in range(len(found))] == [whole.job_name(n) for n in range(len(whole))]
+
+    def test_numbers_stay_numbers(self, tmp_path: Path) -> None:
+        log = load_work(put(tmp_path, SWF, "a.swf"))
+        other = load_work(put(tmp_path, SWF.replace("\n1 ", "\n2 "), "b.swf"))
+        found = joined([log, other])
+        assert isinstance(found.ids, np.ndarray)
+        assert found.ids.tolist() == [1, 2]
+        assert (found.jobs, found.processors) == (None, 4)
+
+
+NATIVE: dict[str, tuple[str, str]] = {
+    "kubectl get -o yaml": ("apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n", "Kubernetes YAML or JSON"),
+    "kubectl get -o json": ('{\n    "apiVersion": "v1",\n    "items": []}', "Kubernetes YAML or JSON"),
+    "a manifest": ("# a job\nkind: Job\napiVersion: batch/v1\n", "Kubernetes YAML or JSON"),
+    "KubeRay": ("apiVersion: ray.io/v1\nkind: RayCluster\n", "a RayCluster of KubeRay"),
+    "ray up": ("cluster_name: lab\nprovider:\n  type: local\n", "a Ray cluster configuration"),
+    "slurm.conf": ("# site\nClusterName=lab\nNodeName=n[1-4] CPUs=8\n", "slurm.conf"),
+    "sbatch": ("#!/bin/bash\n#SBATCH --time=10\nsrun a.out\n", "a batch script of Slurm"),
+    "squeue": ("             JOBID PARTITION     NAME     USER ST\n", "output of squeue, sinfo or sacct"),
+    "sacct -P": ("JobID|JobName|State\n", "output of squeue, sinfo or sacct"),
+    "Spark's log": ('{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}\n', "an event log of Spark"),
+    "Spark's defaults": ("spark.executor.cores   4\n", "spark-defaults.conf"),
+    "YARN": (
+        "<configuration><property><name>yarn.scheduler.x</name></property></configuration>",
+        "a configuration of YARN",
+    ),
+    "Flink's configuration": ("jobmanager.memory.process.size: 1600m\n", "a configuration of Flink"),
+    "Kafka": ("broker.id=0\nlog.dirs=/var\n", "a configuration of Kafka"),
+}
+
+BOMB = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [{','.join([f'*a{n}'] * 9)}]\n" for n in range(9))
+
+JUNK: dict[str, tuple[bytes, str]] = {
+    "an empty file": (b"", "the file is empty"),
+    "binary junk": (b"\x00\x01\x02\xff", "a NUL byte: this is not a text file"),
+    "a bomb": (BOMB.encode(), "more than 1000000 values, aliases counted each time"),
+    "a word": (b"hello\n", "not of a format that is known; allowed: a scenario"),
+    "another mapping": (b"hello: world\n", "not of a format that is known; allowed: a scenario"),
+    "a web page": (b"<!doctype html>\n<html><body>404: not found</body></html>\n", ""),
+}
+
+
+@pytest.mark.parametrize("case", NATIVE)
+def test_native_files_are_recognised_and_come_later(case: str, tmp_path: Path) -> None:
+    text, name = NATIVE[case]
+    path = put(tmp_path, text, "file")
+    for use in (load_cluster, load_work, is_scenario):
+        with pytest.raises(InputError) as caught:
+            use(path)
+        assert str(caught.value).startswith(f"{path}: recognised as {name}; the system ")
+
+
+@pytest.mark.parametrize("case", JUNK)
+def test_what_is_nothing_known_is_one_clear_line(case: str, tmp_path: Path) -> None:
+    content, problem = JUNK[case]
+    path = put(tmp_path, content, "file")
+    for use in (load_cluster, load_work, is_scenario, load_scenario):
+        with pytest.raises(InputError) as caught:
+            use(path)
+        assert str(caught.value).startswith(str(path))
+        if use is not load_scenario:
+            assert problem in str(caught.value)
+
+
+@needs_shared
+def test_recorded_native_files_are_recognised() -> None:
+    assert SHARED is not None
+    samples = SHARED / "samples"
+    for pattern in ("slurm/conf/*/slurm.conf", "ray/cluster-yaml/*.yaml", "ray/list-*.json", "spark/*.jsonl"):
+        paths = sorted(samples.glob(pattern))
+        assert paths
+        for path in paths:
+            with pytest.raises(InputError, match="recognised as"):
+                is_scenario(path)
+
+
+@pytest.mark.property
+@given(st.binary(max_size=300) | st.text("{}[]:-,#&* \nabc01nodestaskwrlu").map(str.encode))
+def test_whatever_bytes_come_are_loaded_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = put(tmp_path_factory.getbasetemp(), content, "file")
+    for use in (load_cluster, load_work, is_scenario, load_scenario):
+        with suppress(InputError):
+            use(path)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_examples_are_scenarios(path: Path) -> None:
+    assert is_scenario(path)
+    assert all(len(scenario.work) and scenario.name == path.stem for scenario in load_scenario(path))
