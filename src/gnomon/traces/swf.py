@@ -133,7 +133,7 @@ class _Table:
 
 
 def _load(path: str | Path) -> _Table:
-    parts: dict[int, list[IntArray]] = {field: [] for field in _KEPT}
+    parts: dict[int, list[IntArray]] = {field: [np.empty(0, np.int64)] for field in _KEPT}
     present = dict.fromkeys([*_NOT_MODELLED, len(f.FIELDS)], 0)
     partial = 0
     for block in f.blocks(path):
