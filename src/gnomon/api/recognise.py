@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from gnomon import traces
@@ -16,6 +17,7 @@ PLAIN: Final = "plain"
 
 _SCENARIO_KEYS = frozenset(("cluster", "work", "policy", "system", "until", "seed"))
 _PLAIN_KEYS = frozenset(("nodes", "tasks", "reservations"))
+_TOP_KEY = re.compile(r"^([a-z_]+) *:", re.MULTILINE)
 _KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
 
 # What only a native file says, in its first lines: system, name of the file, pattern. The first that fits counts.
@@ -65,13 +67,18 @@ def recognise(path: Path) -> str:
             raise InputError(
                 f"recognised as {name}; the system {system} is not modelled yet", file=file, allowed=_KNOWN
             )
-    return traces.detect(file) or _of_documents(load_yaml(path))
+    found = traces.detect(file) or _kind(_TOP_KEY.findall(start)) or _kind(_keys(load_yaml(path)[0]))
+    if found is None:
+        raise InputError("not of a format that is known", file=file, allowed=_KNOWN)
+    return found
 
 
-def _of_documents(documents: tuple[Located, ...]) -> str:
-    document = documents[0]
-    keys = document.value.keys() if isinstance(document.value, dict) else frozenset()
-    for kind, known in ((SCENARIO, _SCENARIO_KEYS), (PLAIN, _PLAIN_KEYS)):
-        if keys & known:
-            return kind
-    raise InputError("not of a format that is known", file=document.file, allowed=_KNOWN)
+def _kind(keys: Iterable[str]) -> str | None:
+    """What a document with these keys is."""
+    if not _SCENARIO_KEYS.isdisjoint(keys):
+        return SCENARIO
+    return None if _PLAIN_KEYS.isdisjoint(keys) else PLAIN
+
+
+def _keys(document: Located) -> Iterable[str]:
+    return document.value if isinstance(document.value, dict) else ()

@@ -7,7 +7,7 @@
 ... ''')
 >>> [node.name for node in read_cluster(document).nodes]
 ['n-0', 'n-1']
->>> list(read_work(document.at("tasks")).ids)
+>>> list(read_work(document).ids)
 ['build', 'train-0', 'train-1']
 
 Every error names file, line, field, what was found and what is allowed; unknown fields are errors.
@@ -46,8 +46,14 @@ def read_cluster(document: Located) -> Cluster:
     return cluster
 
 
-def read_work(tasks: Located) -> Work:
-    """The work of a list of tasks."""
+def read_work(document: Located) -> Work:
+    """The work of a mapping with ``tasks``, or of a list of tasks."""
+    tasks = document
+    if not isinstance(document.value, list):
+        _check_sections(document)
+        if "tasks" not in document.value:
+            raise document.error("tasks are missing", allowed=", ".join(SECTIONS))
+        tasks = document.at("tasks")
     work = Work.from_tasks(_tasks(tasks), source=tasks.file or "")
     endless = int((work.duration_ns == NEVER).sum())
     text = "a task without duration or estimate runs on until the end of the simulation"
