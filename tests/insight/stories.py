@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -155,7 +155,7 @@ def stories(draw: st.DrawFn) -> Story:
         queue=st.sampled_from("pq"),
         deadline=st.none() | st.integers(1, 20),
     )
-    story = Story(cluster, draw(st.lists(tasks, max_size=7)))
+    story = Story(cluster, [replace(one, id=f"t{i}") for i, one in enumerate(draw(st.lists(tasks, max_size=7)))])
     _tell(story, draw)
     return story
 

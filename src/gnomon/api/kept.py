@@ -1,0 +1,190 @@
+"""A kept run read back: the scenario from its tables and ``scenario.yaml``, and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from gnomon.engine.log import Kind, Log, Reason
+from gnomon.model.cluster import Cluster, Node, Reservation
+from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER, Resources
+from gnomon.model.scenario import Scenario
+from gnomon.model.work import IntArray, Note, Shape, Work
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_T = TypeVar("_T")
+
+FORM = 1
+"""The version of the form in which runs are kept."""
+
+_OF_SHAPE = ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4", "named", "node_kinds", "node_labels")
+
+TASK_COLUMNS = (
+    *("id", "submit_ns", "duration_ns", "estimate_ns", "deadline_ns", "priority", "recorded_wait_ns", "usable"),
+    *("job", "user", "queue", "shape", "user_index", "queue_index", "job_index", *_OF_SHAPE),
+)
+"""The columns of the tasks that say what the work is."""
+
+_FACTS = [one.name for one in fields(Scenario) if one.name not in ("cluster", "work")]
+
+
+def scenario_document(scenario: Scenario) -> dict[str, Any]:
+    """What of a scenario is not in the tables of its run, as plain values for ``scenario.yaml``."""
+    hints = get_type_hints(Scenario)
+    policy = replace(scenario.policy, order=_name(scenario.policy.order), placement=_name(scenario.policy.placement))
+    scenario = replace(scenario, policy=policy)
+    cluster, work = scenario.cluster, scenario.work
+    return {
+        **{name: _plain(hints[name], getattr(scenario, name)) for name in _FACTS},
+        "cluster": {
+            "pool": cluster.pool,
+            "source": cluster.source,
+            "reservations": _plain(tuple[Reservation, ...], cluster.reservations),
+        },
+        "work": {
+            "source": work.source,
+            "processors": work.processors,
+            "jobs": work.jobs is not None,
+            "notes": _plain(tuple[Note, ...], work.notes),
+        },
+    }
+
+
+def scenario_of(document: Mapping[str, Any], tasks: pa.Table, nodes: pa.Table) -> Scenario:
+    """The scenario again. Names and shapes that no task has are not kept; a policy written in Python is so by name."""
+    hints = get_type_hints(Scenario)
+    facts = {name: _value(hints[name], document[name]) for name in _FACTS if name in document}
+    about = document["cluster"]
+    cluster = Cluster(
+        nodes=_nodes(nodes),
+        pool=bool(about["pool"]),
+        reservations=_value(tuple[Reservation, ...], about["reservations"]),
+        source=str(about["source"]),
+    )
+    facts["tenants"] = tuple(facts.get("tenants", ()))
+    return Scenario(cluster=cluster, work=_work(document["work"], tasks), **facts)
+
+
+def log_of(table: pa.Table) -> Log:
+    """The log again."""
+    kinds = {kind.name.lower(): kind.value for kind in Kind}
+    reasons = {reason.name.lower(): reason.value for reason in Reason}
+    columns = {"kind": _codes(table["kind"], kinds), "reason": _codes(table["reason"], reasons)}
+    for name in ("t_ns", "instant", "subject", "node", "cause", "value"):
+        columns[name] = _own(table[name])
+    return Log(**{one.name: columns[one.name] for one in fields(Log)})
+
+
+def read_table(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """A table of a kept run, or those of the columns that it has; texts that repeat are read as dictionaries."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+        names = [name for name in columns or schema.names if name in schema.names]
+        texts = [name for name in names if schema.field(name).type == "string" and name not in ("id", "name")]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            return file.read(names)
+    except FileNotFoundError:
+        raise InputError(f"is not a kept run: it has no {path.name}", file=str(path.parent)) from None
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"cannot be read: {str(error).splitlines()[0]}", file=str(path)) from error
+
+
+def _work(about: Mapping[str, Any], table: pa.Table) -> Work:
+    def numbers(name: str, nothing: int = 0) -> IntArray:
+        column = table[name]
+        return _own(column.fill_null(nothing) if column.null_count else column)
+
+    def names(name: str, index: IntArray) -> tuple[str, ...]:
+        present, first = np.unique(index, return_index=True)
+        found = [""] * (int(present.max(initial=-1)) + 1)
+        for place, text in zip(present.tolist(), table[name].take(first).to_pylist(), strict=True):
+            found[place] = text
+        return tuple(found)
+
+    jobs = numbers("job_index") if about["jobs"] else None
+    user, queue = numbers("user_index"), numbers("queue_index")
+    return Work(
+        ids=numbers("id") if table.schema.field("id").type == "int64" else table["id"].to_pylist(),
+        shapes=_shapes(table),
+        shape=numbers("shape"),
+        submit_ns=numbers("submit_ns"),
+        duration_ns=numbers("duration_ns", NEVER),
+        estimate_ns=numbers("estimate_ns", NEVER),
+        users=names("user", user),
+        user=user,
+        queues=names("queue", queue),
+        queue=queue,
+        priority=numbers("priority"),
+        deadline_ns=numbers("deadline_ns", NEVER),
+        job=np.arange(table.num_rows, dtype=np.int64) if jobs is None else jobs,
+        jobs=None if jobs is None else names("job", jobs),
+        recorded_wait_ns=numbers("recorded_wait_ns", -1),
+        usable=_own(table["usable"]),
+        notes=_value(tuple[Note, ...], about["notes"]),
+        source=str(about["source"]),
+        processors=about["processors"],
+    )
+
+
+def _shapes(table: pa.Table) -> tuple[Shape, ...]:
+    present, first = np.unique(table["shape"].to_numpy(), return_index=True)
+    shapes = [Shape()] * (int(present.max(initial=-1)) + 1)
+    for place, row in zip(present.tolist(), table.select(_OF_SHAPE).take(first).to_pylist(), strict=True):
+        kinds, labels = orjson.loads(row.pop("node_kinds") or "[]"), _pairs(row.pop("node_labels"))
+        shapes[place] = Shape(Resources(**{**row, "named": _pairs(row["named"])}), tuple(kinds), labels)
+    return tuple(shapes)
+
+
+def _nodes(table: pa.Table) -> tuple[Node, ...]:
+    nodes = []
+    for row in table.to_pylist():
+        amounts = {name: row[name] for name in ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4")}
+        capacity = Resources(**amounts, named=_pairs(row["named"]))
+        nodes.append(Node(row["name"], capacity, row["kind"], _pairs(row["labels"])))
+    return tuple(nodes)
+
+
+def _pairs(text: str | None) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, value) for name, value in orjson.loads(text or "[]"))
+
+
+def _own(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """The numbers of a column, in memory of their own that may be written."""
+    return np.require(column.to_numpy(), requirements=["C", "W"])
+
+
+def _codes(column: pa.ChunkedArray, codes: Mapping[str, int]) -> Any:
+    """The codes of texts that were read as dictionaries; 0 for null."""
+    parts = [np.zeros(0, np.int8)]
+    for chunk in column.chunks:
+        known = np.array([*(codes[text] for text in chunk.dictionary.to_pylist()), 0], np.int8)
+        parts.append(known[chunk.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts)
+
+
+def _name(part: object) -> str:
+    return part if isinstance(part, str) else str(getattr(part, "__name__", type(part).__name__))
+
+
+def _plain(kind: Any, value: object) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).dump_python(value, mode="json")
+
+
+def _value(kind: type[_T] | Any, plain: object) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).validate_python(plain)

@@ -1,0 +1,183 @@
+"""Whatever happens while a run is kept, what stands under its name is the old run or the complete new one."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gnomon.api import whole
+from gnomon.model.errors import InputError
+
+FILES = ("a", "b")
+
+
+def fill(text: str, folder: Path) -> None:
+    for name in FILES:
+        (folder / name).write_text(text)
+
+
+def keep(path: Path, text: str) -> None:
+    whole.write_directory(path, lambda folder: fill(text, folder), files=FILES)
+
+
+def write_new(path: Path) -> None:
+    path.write_text("new")
+
+
+def kept(path: Path) -> set[str]:
+    return {(path / name).read_text() for name in FILES}
+
+
+@pytest.fixture(params=["exchange", "two renames"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to put a directory in the place of another."""
+    if request.param == "two renames":
+        monkeypatch.setattr(whole, "_exchange", lambda one, other: False)
+    return str(request.param)
+
+
+@pytest.mark.unit
+def test_new_replaces_old_and_nothing_else_is_left(way: str, tmp_path: Path) -> None:
+    for text in ("old", "new", "newer"):
+        keep(tmp_path / "deep" / "run", text)
+        assert kept(tmp_path / "deep" / "run") == {text}
+        assert os.listdir(tmp_path / "deep") == ["run"]
+
+
+@pytest.mark.unit
+def test_an_empty_directory_may_be_filled(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    keep(tmp_path / "run", "new")
+    assert kept(tmp_path / "run") == {"new"}
+
+
+@pytest.mark.unit
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    keep(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert kept(tmp_path / "real") == {"new"}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("name", ["thesis.tex", "a"])
+def test_a_directory_of_something_else_is_not_replaced(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text("years of work")
+    with pytest.raises(InputError, match=f"mine: is not replaced, .*found '{name}'"):
+        keep(folder, "new")
+    assert (folder / name).read_text() == "years of work"
+    assert os.listdir(tmp_path) == ["mine"]
+
+
+@pytest.mark.unit
+def test_a_run_with_a_file_of_the_users_is_not_replaced(tmp_path: Path) -> None:
+    keep(tmp_path / "run", "old")
+    (tmp_path / "run" / "notes.md").write_text("mine")
+    with pytest.raises(InputError, match=r"found 'notes\.md'"):
+        keep(tmp_path / "run", "new")
+    assert kept(tmp_path / "run") == {"old"}
+
+
+@pytest.mark.unit
+def test_a_failure_half_way_leaves_the_old_one(way: str, tmp_path: Path) -> None:
+    keep(tmp_path / "run", "old")
+
+    def fail(folder: Path) -> None:
+        (folder / "a").write_text("new")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        whole.write_directory(tmp_path / "run", fail, files=FILES)
+    assert kept(tmp_path / "run") == {"old"}
+    assert os.listdir(tmp_path) == ["run"]
+
+
+@pytest.mark.unit
+def test_a_kill_between_the_two_renames_is_repaired_by_who_comes_next(tmp_path: Path) -> None:
+    keep(tmp_path / "run", "old")
+    os.rename(tmp_path / "run", tmp_path / ".run.old")
+    whole.recover(tmp_path / "run")
+    assert kept(tmp_path / "run") == {"old"}
+
+
+@pytest.mark.unit
+def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for process in (dead.pid, os.getppid()):
+        (tmp_path / f".run.partial-{process}").mkdir()
+    keep(tmp_path / "run", "new")
+    assert sorted(os.listdir(tmp_path)) == [f".run.partial-{os.getppid()}", "run"]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("write", [whole.write_file, lambda path, fill: whole.write_directory(path, fill, files=FILES)])
+def test_what_cannot_be_written_is_an_input_error(write: object, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    assert callable(write)
+    with pytest.raises(InputError, match="cannot be written"):
+        write(tmp_path / "file" / "below", lambda beside: None)
+    with pytest.raises(InputError, match="cannot be written"):
+        write(tmp_path / ("n" * 300), lambda beside: None)
+
+
+@pytest.mark.unit
+def test_a_file_and_a_directory_do_not_replace_each_other(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(InputError, match="is a file; the name of a directory is needed"):
+        keep(tmp_path / "file", "new")
+    with pytest.raises(InputError, match="is a directory; the name of a file is needed"):
+        whole.write_file(tmp_path, write_new)
+
+
+@pytest.mark.unit
+def test_a_file_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "tasks.csv"
+    file.write_text("old")
+
+    def fail(beside: Path) -> None:
+        beside.write_text("ne")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        whole.write_file(file, fail)
+    assert file.read_text() == "old"
+    whole.write_file(file, write_new)
+    assert file.read_text() == "new"
+    assert os.listdir(tmp_path) == ["tasks.csv"]
+
+
+WRITER = """
+import itertools, sys
+from pathlib import Path
+from gnomon.api import whole
+def fill(folder):
+    for name in ("a", "b"):
+        (folder / name).write_text(str(turn))
+for turn in itertools.count():
+    whole.write_directory(Path(sys.argv[1]), fill, files=("a", "b"))
+    if turn == 0:
+        print("ready", flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.unit
+def test_a_kill_at_any_moment_leaves_a_whole_directory(tmp_path: Path) -> None:
+    for delay_s in (0.0, 0.003, 0.007, 0.011, 0.02):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, tmp_path / "run"], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(delay_s)
+        writer.kill()
+        writer.communicate()
+        whole.recover(tmp_path / "run")
+        assert len(kept(tmp_path / "run")) == 1, "both files are of the same turn"
+    keep(tmp_path / "run", "last")
+    assert os.listdir(tmp_path) == ["run"]
