@@ -30,6 +30,7 @@ READ: dict[str, tuple[bytes, list[str]]] = {
 
 REFUSED: dict[str, tuple[bytes, str]] = {
     "an empty file": (b"", "the file is empty"),
+    "only a byte order mark": (b"\xef\xbb\xbf", "the file is empty"),
     "gzip of nothing": (gzip.compress(b""), "the file is empty"),
     "gzip cut off": (PACKED[:-5], "damaged gzip data: Compressed file ended"),
     "gzip cut off in its head": (PACKED[:4], "damaged gzip data"),

@@ -55,11 +55,11 @@ def open_bytes(path: Path) -> io.BufferedReader:
         for magic, name in _NOT_TEXT.items():
             if start.startswith(magic):
                 raise InputError(f"{name}, which is not read here", file=file, allowed="UTF-8 text, plain or gzip")
-        if not start:
+        if start.startswith(_BYTE_ORDER_MARK):
+            stream.read(len(_BYTE_ORDER_MARK))
+        if not stream.peek(1):
             raise InputError("the file is empty", file=file)
         unless_returned.pop_all()
-    if start.startswith(_BYTE_ORDER_MARK):
-        stream.read(len(_BYTE_ORDER_MARK))
     return stream
 
 
