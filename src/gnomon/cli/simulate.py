@@ -92,7 +92,9 @@ class _Stopwatch:
 
 
 def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | None, trace: Path | None) -> None:
-    """Write what was asked for."""
+    """Write what was asked for, each whole or not at all."""
+    from gnomon.api.whole import write_file
+
     if run:
         result.save(run)
     if tasks:
@@ -100,11 +102,11 @@ def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | Non
     if html:
         from gnomon.report import html as page
 
-        page.write(html, [result.exhibit(result.scenario.policy.text)])
+        write_file(html, lambda path: page.write(path, [result.exhibit(result.scenario.policy.text)]))
     if trace:
         from gnomon.report import perfetto
 
-        perfetto.write(trace, result.exhibit("").series)
+        write_file(trace, lambda path: perfetto.write(path, result.series))
 
 
 def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
@@ -116,9 +118,32 @@ def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
         "seed": scenario.seed,
         "stopped": result.stopped.name.lower() if result.stopped else None,
         **result.metrics(),
+        "reasons": _reasons(result),
         **({"timings": seconds} if seconds else {}),
         "notes": notes_data(result.notes),
     }
+
+
+def _reasons(result: Run) -> list[dict[str, Any]]:
+    """Why tasks did not end well: by state and reason, how many, and the first of them."""
+    import numpy as np
+
+    from gnomon.engine.log import Reason, State
+
+    what, found = result.outcome, []
+    for state in (State.REJECTED, State.KILLED, State.FAILED, State.HELD, State.WAITING):
+        of_state = np.flatnonzero(what.state == state)
+        codes, first, counts = np.unique(what.reason[of_state], return_index=True, return_counts=True)
+        for code, position, count in zip(codes.tolist(), first.tolist(), counts.tolist(), strict=True):
+            found.append(
+                {
+                    "state": state.label,
+                    "reason": Reason(code).name.lower(),
+                    "tasks": count,
+                    "first": result.scenario.work.id(int(of_state[position])),
+                }
+            )
+    return found
 
 
 def _text(result: Run, seconds: dict[str, float] | None, *, wide: bool) -> Text:
@@ -126,8 +151,10 @@ def _text(result: Run, seconds: dict[str, float] | None, *, wide: bool) -> Text:
 
     from gnomon.report.text import summary, table
 
-    metrics = result.metrics()
-    blocks = [summary(metrics, wide=wide)]
+    blocks = [summary(result.metrics(), wide=wide)]
+    if reasons := _reasons(result):
+        rows = [[r["state"], r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]] for r in reasons]
+        blocks.append(table(["STATE", "REASON", "TASKS", "FIRST"], rows, right=(2,)))
     if seconds:
         rows = [[part, f"{value:.3f}"] for part, value in seconds.items()]
         blocks.append(table(["PART", "CPU-SECONDS"], rows, right=(1,)))

@@ -121,7 +121,7 @@ def gantt(view: View, resource: str, *, longest_wait: float) -> Figure | None:
         "marker": {
             "color": packed(_waited(view)[stays.task[stay]], "f4"),
             "cmin": 0,
-            "cmax": max(longest_wait, 1e-9),
+            "cmax": longest_wait or 1,
             "colorscale": "YlGnBu",
             "colorbar": {"title": {"text": f"waited ({view.unit})"}, "thickness": 12},
             "line": {"width": 0.5 if len(parts) <= OUTLINED_MAX else 0},

@@ -105,18 +105,10 @@ def _sections(exhibits: Sequence[Exhibit]) -> Iterator[_Section]:
         ("Allocation over time", f"What tasks held of each resource. {hint}", _each(views, figures.allocation)),
         ("Queue over time", "How many tasks waited.", [("", figures.queue(views))]),
         ("Waits", "How long tasks waited before they started.", [("", figures.waits(views))]),
-        (
-            f"Nodes over time: {resource}",
-            "How full each node was.",
-            _each(views, partial(figures.heat, resource=resource)),
-        ),
-        (
-            f"Tasks over time: {resource}",
-            "Each bar is a task: its height is what it held, its colour how long it had waited.",
-            _gantts(views, resource),
-        ),
+        (f"Nodes over time: {resource}", *_nodes(views, resource)),
+        (f"Tasks over time: {resource}", *_tasks(views, resource)),
     ):
-        if panels:
+        if panels or text:
             yield _Section(heading, text, panels, place)
             place += len(panels)
 
@@ -125,11 +117,18 @@ def _each(views: Sequence[View], draw: Callable[[View], Figure | None]) -> list[
     return [(view.name, figure) for view in views if (figure := draw(view))]
 
 
-def _gantts(views: Sequence[View], resource: str) -> list[tuple[str, Figure]]:
-    if sum(len(view.series.past.scenario.work) for view in views) > gantt.TASKS_MAX * GANTTS_MAX:
-        return []
-    end = gantt.longest_wait(views)
-    return _each(views, partial(gantt.gantt, resource=resource, longest_wait=end))
+def _nodes(views: Sequence[View], resource: str) -> tuple[str, list[tuple[str, Figure]]]:
+    panels = _each(views, partial(figures.heat, resource=resource))
+    return ("How full each node was." if panels else ""), panels
+
+
+def _tasks(views: Sequence[View], resource: str) -> tuple[str, list[tuple[str, Figure]]]:
+    few = sum(len(view.series.past.scenario.work) for view in views) <= gantt.TASKS_MAX * GANTTS_MAX
+    draw = partial(gantt.gantt, resource=resource, longest_wait=gantt.longest_wait(views))
+    panels = _each(views, draw) if few else []
+    if panels:
+        return "Each bar is a task: its height is what it held, its colour how long it had waited.", panels
+    return f"Left out: this is drawn for up to {gantt.TASKS_MAX:,} tasks.", []
 
 
 def _title(exhibits: Sequence[Exhibit]) -> str:

@@ -46,10 +46,19 @@ def plain(text: object) -> str:
 def reason(code: Reason) -> str:
     """A reason in words.
 
-    >>> reason(Reason.LIMIT_TIME)
-    'limit time'
+    >>> reason(Reason.DEADLOCK), reason(Reason.AT_ESTIMATE)
+    ('deadlock: tasks hold what the others wait for', 'at estimate')
     """
-    return code.name.lower().replace("_", " ")
+    return _STOPPED.get(code) or code.name.lower().replace("_", " ")
+
+
+_STOPPED = {
+    Reason.LIMIT_EVENTS: "its limit of events is reached",
+    Reason.LIMIT_TIME: "its horizon is reached",
+    Reason.LIMIT_REPEATS: "it makes no progress any more",
+    Reason.DEADLOCK: "deadlock: tasks hold what the others wait for",
+    Reason.INTERRUPTED: "it was interrupted",
+}
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Collection[int] = ()) -> Text:
