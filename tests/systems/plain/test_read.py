@@ -283,6 +283,14 @@ def test_what_was_assumed_is_noted_once() -> None:
 
 
 @pytest.mark.unit
+def test_tasks_stand_alone_or_beside_the_nodes() -> None:
+    text = "tasks: [{id: a, cpu: 1}]"
+    assert list(read_work(document(f"nodes: [{{name: n, cpu: 1}}]\n{text}")).ids) == ["a"]
+    with pytest.raises(InputError, match="line 1: tasks are missing; allowed: nodes, reservations, tasks"):
+        read_work(document("nodes: [{name: n, cpu: 1}]"))
+
+
+@pytest.mark.unit
 def test_tasks_of_one_job_belong_together() -> None:
     work = read_work(document("[{job: j, id: boss, cpu: 1}, {job: j, cpu: 2, count: 2}, {id: other, cpu: 1}]"))
     assert [work.job_name(index) for index in range(4)] == ["j", "j", "j", "other"]
