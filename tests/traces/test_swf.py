@@ -299,7 +299,9 @@ def equal(a: Work, b: Work) -> None:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["small", "KTH-SP2-1996-2.1-cln-head", "HPC2N-2002-2.2-cln-head"])
+@pytest.mark.parametrize(
+    "name", ["small", "KTH-SP2-1996-2.1-cln-head", "HPC2N-2002-2.2-cln-head", "NASA-iPSC-1993-3.1-cln-head"]
+)
 @pytest.mark.parametrize("suffix", [".swf", ".swf.gz"])
 def test_what_is_written_is_read_back(tmp_path: Path, name: str, suffix: str) -> None:
     path = tmp_path / f"again{suffix}"
@@ -349,6 +351,25 @@ def test_what_the_format_cannot_say_is_noted(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------ real logs
+
+
+@pytest.mark.parametrize(
+    ("name", "processors", "lines", "no_estimate", "no_wait", "memory"),
+    [
+        ("KTH-SP2-1996-2.1-cln-head", 100, 126, 0, 0, 0),
+        ("HPC2N-2002-2.2-cln-head", 240, 119, 0, 0, 0),
+        ("NASA-iPSC-1993-3.1-cln-head", 128, 118, 118, 118, 0),
+    ],
+)
+def test_the_first_lines_of_real_logs(
+    name: str, processors: int, lines: int, no_estimate: int, no_wait: int, memory: int
+) -> None:
+    work = swf.read(DATA / f"{name}.swf")
+    assert (work.processors, len(work)) == (processors, lines)
+    assert texts(work, "default").get("field 9 (requested time)", 0) == no_estimate
+    assert int((work.recorded_wait_ns < 0).sum()) == no_wait
+    assert texts(work, "not modelled").get("field 10 (requested memory)", 0) == memory
+
 
 PWA = [
     # log, processors, job lines, run time -1, run time 0, no estimate, no wait time, run time > estimate
