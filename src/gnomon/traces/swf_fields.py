@@ -58,6 +58,7 @@ LOOSE = (CPU_USED, MEMORY_USED, MEMORY, THINK)
 
 _BLOCK_CHARACTERS = 4_000_000
 _LINE_CHARACTERS_MAX = 1_000_000
+_FIELDS_MAX = 100
 _SECONDS_MAX = MAX_TIME_NS // NS_PER_S
 _PROCESSORS_MAX = MAX_AMOUNT // 1000
 _WHOLE_MAX = 2**53 - 1
@@ -70,7 +71,7 @@ def blocks(path: str | Path) -> Iterator[IntArray]:
     """The job lines as int64 arrays of shape (jobs, fields), fields at least 18: times in ns, all else as it stands.
 
     A fraction of a nanosecond is rounded to the nearest, half to even. Raises InputError for a file that cannot be
-    read, a line with fewer than 18 fields, and a field that is not a number or not within its bounds.
+    read, a line with fewer than 18 or more than 100 fields, and a field that is not a number or not within its bounds.
     """
     first_line = 1
     with _open(path) as stream:
@@ -126,7 +127,8 @@ def _fast(text: str) -> IntArray | None:
         return np.empty((0, len(FIELDS)), np.int64)
     width = values.shape[1]
     limits = np.array([_limit(field) for field in range(width)])
-    if width < len(FIELDS) or not np.all(np.abs(values) <= limits):  # what is not a number compares false
+    fits = len(FIELDS) <= width <= _FIELDS_MAX
+    if not (fits and np.all(np.abs(values) <= limits)):  # what is not a number compares false
         return None
     for field in (*LOOSE, *range(len(FIELDS), width)):
         values[:, field] = np.ceil(values[:, field])
@@ -166,9 +168,13 @@ def _careful(text: str, file: str, first_line: int) -> IntArray:
     rows = []
     for line, content in _job_lines(io.StringIO(text), first_line):
         tokens = content.split()
-        if len(tokens) < len(FIELDS):
+        if not len(FIELDS) <= len(tokens) <= _FIELDS_MAX:
             raise InputError(
-                "too few fields in a job line", file=file, line=line, found=len(tokens), allowed="18 fields or more"
+                "wrong number of fields in a job line",
+                file=file,
+                line=line,
+                found=len(tokens),
+                allowed=f"from {len(FIELDS)} to {_FIELDS_MAX}",
             )
         try:
             rows.append([_exact(field, token) for field, token in enumerate(tokens)])
