@@ -1,0 +1,98 @@
+"""What will happen: ends in a heap by (time, ticket), and the running tasks in the order of their expected ends.
+
+Order of one instant, total and documented: ends by (time, ticket), where tickets count the starts; then windows that
+begin or end; then submissions by (submit time, position in the input); then one scheduling pass. (``instants=single``
+takes one event a pass, a submission before an end of the same time.)
+"""
+
+from __future__ import annotations
+
+from gnomon.engine.compiling import kernel
+from gnomon.engine.world import ENDS, LINE, World
+from gnomon.model.resources import NEVER
+
+
+@kernel
+def push_end(w: World, time: int, task: int) -> None:
+    """Enter the end of a task's present start."""
+    ticket = w.ticket[task]
+    i = w.at[ENDS]
+    w.at[ENDS] = i + 1
+    while i > 0:
+        up = (i - 1) >> 1
+        if w.end_time[up] < time or (w.end_time[up] == time and w.end_ticket[up] < ticket):
+            break
+        w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[up], w.end_ticket[up], w.end_task[up]
+        i = up
+    w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, task
+
+
+@kernel
+def pop_end(w: World) -> int:
+    """Remove the earliest entry and return its task."""
+    task = w.end_task[0]
+    last = w.at[ENDS] - 1
+    w.at[ENDS] = last
+    time, ticket, moved = w.end_time[last], w.end_ticket[last], w.end_task[last]
+    i = 0
+    while True:
+        down = 2 * i + 1
+        if down >= last:
+            break
+        other = down + 1
+        if other < last and (
+            w.end_time[other] < w.end_time[down]
+            or (w.end_time[other] == w.end_time[down] and w.end_ticket[other] < w.end_ticket[down])
+        ):
+            down = other
+        if time < w.end_time[down] or (time == w.end_time[down] and ticket < w.end_ticket[down]):
+            break
+        w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[down], w.end_ticket[down], w.end_task[down]
+        i = down
+    w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, moved
+    return task  # type: ignore[no-any-return]
+
+
+@kernel
+def next_end(w: World) -> int:
+    """The time of the earliest valid end (NEVER: none). Entries of starts that were undone are dropped here."""
+    while w.at[ENDS] > 0:
+        if w.ticket[w.end_task[0]] == w.end_ticket[0]:
+            return w.end_time[0]  # type: ignore[no-any-return]
+        pop_end(w)
+    return NEVER
+
+
+@kernel
+def line_position(w: World, due: int, ticket: int) -> int:
+    """Where (due, ticket) stands, or would stand, in the line of running tasks."""
+    low, high = 0, w.at[LINE]
+    while low < high:
+        middle = (low + high) >> 1
+        task = w.line[middle]
+        if w.due[task] < due or (w.due[task] == due and w.ticket[task] < ticket):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def enter_line(w: World, task: int) -> None:
+    """Put a started task into the line."""
+    place = line_position(w, w.due[task], w.ticket[task])
+    last = w.at[LINE]
+    for i in range(last, place, -1):
+        w.line[i] = w.line[i - 1]
+    w.line[place] = task
+    w.at[LINE] = last + 1
+
+
+@kernel
+def leave_line(w: World, task: int) -> None:
+    """Take a task out of the line."""
+    place = line_position(w, w.due[task], w.ticket[task])
+    last = w.at[LINE] - 1
+    for i in range(place, last):
+        w.line[i] = w.line[i + 1]
+    w.at[LINE] = last

@@ -1,0 +1,22 @@
+"""Two speeds of one meaning: a kernel is a plain function; its fast form is made of the same code.
+
+``@kernel`` only registers a function. :mod:`gnomon.engine.fast` hands out Numba's form of it. Small runs use the
+plain form, so that they answer from a cold start without compiling anything. A property test holds both to the same log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, TypeVar, cast
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+KERNELS: Final[list[FunctionType]] = []
+"""Every kernel of the modules that are loaded, in the order of definition."""
+
+
+def kernel(function: _F) -> _F:
+    """Register a function over columns that can be made fast. The function itself stays as it is."""
+    KERNELS.append(cast(FunctionType, function))
+    return function

@@ -1,0 +1,197 @@
+"""The fast form of kernels, by Numba. Loaded only when a run is large enough to want it.
+
+A compiled kernel sees the world as the address of a block that describes its columns, so that a call passes one pointer
+however many columns there are. The arrays are the plain world's own: nothing is copied, nothing is counted. Kernels
+allocate nothing, so that Numba's run time (reference counts) stays out of them.
+
+Numba's disk cache looks at one source file only, and would miss a change in an imported kernel. So the compiled forms
+are kept in a folder named by a digest of all kernel sources together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.core.typing.templates import AttributeTemplate
+
+from gnomon.engine.compiling import KERNELS
+from gnomon.engine.world import World
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_HEADER: Final = 5
+"""Words of Numba's array structure before its shape: two references (unused), items, item size, address of the data."""
+
+
+class FastWorld:
+    """The world as compiled kernels take it: a block of words that describes every column, and the columns themselves,
+    kept alive."""
+
+    def __init__(self, world: World) -> None:
+        words: list[int] = []
+        for column, (name, kind) in zip(world, _FIELDS.items(), strict=True):
+            if numba.typeof(column) != kind:
+                raise TypeError(f"column {name} is {numba.typeof(column)}, not {kind}")
+            words += [0, 0, column.size, column.itemsize, column.ctypes.data, *column.shape, *column.strides]
+        self.world = world
+        self.block = np.array(words, np.int64)
+        self.address = int(self.block.ctypes.data)
+
+
+class WorldType(types.Type):  # type: ignore[misc]
+    """Numba's type of a world."""
+
+    def __init__(self) -> None:
+        super().__init__(name="World")
+
+
+def _type_of(hint: Any) -> Any:
+    """Numba's type for an annotation of a kernel or a column."""
+    if hint in _KNOWN:
+        return _KNOWN[hint]
+    array, axes = (get_args(hint)[0], hint.__metadata__[0]) if hasattr(hint, "__metadata__") else (hint, 1)
+    element = get_args(get_args(array)[1])[0]
+    return types.Array(numba.from_dtype(np.dtype(element)), axes, "C")
+
+
+_WORLD = WorldType()
+_KNOWN: dict[Any, Any] = {
+    int: types.int64,
+    float: types.float64,
+    bool: types.boolean,
+    type(None): types.void,
+    World: _WORLD,
+}
+_FIELDS = {name: _type_of(hint) for name, hint in get_type_hints(World, include_extras=True).items()}
+_OFFSETS = dict(zip(_FIELDS, accumulate((_HEADER + 2 * kind.ndim for kind in _FIELDS.values()), initial=0), strict=False))
+
+register_model(WorldType)(models.OpaqueModel)
+
+
+@typeof_impl.register(FastWorld)  # type: ignore[untyped-decorator]
+def _typeof(value: FastWorld, context: Any) -> WorldType:
+    return _WORLD
+
+
+@unbox(WorldType)  # type: ignore[untyped-decorator]
+def _unbox(kind: WorldType, value: Any, c: Any) -> Any:
+    number = c.pyapi.object_getattr_string(value, "address")
+    address = c.pyapi.long_as_longlong(number)
+    c.pyapi.decref(number)
+    return NativeValue(c.builder.inttoptr(address, cgutils.voidptr_t))
+
+
+@infer_getattr
+class _Columns(AttributeTemplate):  # type: ignore[misc]
+    key = WorldType
+
+    def generic_resolve(self, kind: WorldType, name: str) -> Any:
+        return _FIELDS.get(name)
+
+
+@lower_getattr_generic(WorldType)  # type: ignore[untyped-decorator]
+def _get_column(context: Any, builder: Any, kind: WorldType, value: Any, name: str) -> Any:
+    """Load the array structure of one column from the block."""
+    offset = ir.Constant(ir.IntType(64), 8 * _OFFSETS[name])
+    place = builder.gep(value, [offset])
+    structure = context.get_value_type(_FIELDS[name])
+    return builder.load(builder.bitcast(place, structure.as_pointer()))
+
+
+def compiled(function: _F) -> _F:
+    """The compiled form of a kernel (compiled at its first use, or read from the disk cache)."""
+    return cast(_F, _forms()[function])
+
+
+def is_cached() -> bool:
+    """Whether an earlier process left compiled forms of exactly these kernels, so that using them costs little."""
+    return any(_folder().rglob("*.nbi"))
+
+
+@cache
+def _forms() -> dict[Any, Any]:
+    """Every kernel, compiled for the types that its annotations say, callees first."""
+    scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in KERNELS}
+    forms: dict[Any, Any] = {}
+    with _settings():
+        for plain in _callees_first():
+            scope = scopes[plain.__module__]
+            clone = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__)
+            clone.__module__, clone.__qualname__ = plain.__module__, plain.__qualname__
+            hints = get_type_hints(plain, include_extras=True)
+            result = _type_of(hints.pop("return"))
+            signature = result(*map(_type_of, hints.values()))
+            form = numba.njit(signature, cache=_usable(), error_model="numpy", _nrt=False)(clone)
+            forms[plain] = form
+            for other in scopes.values():
+                if other.get(plain.__name__) is plain:
+                    other[plain.__name__] = form
+    return forms
+
+
+def _callees_first() -> list[FunctionType]:
+    known = set(KERNELS)
+    done: dict[FunctionType, None] = {}
+
+    def visit(plain: FunctionType) -> None:
+        if plain in done:
+            return
+        for name in plain.__code__.co_names:
+            callee = vars(sys.modules[plain.__module__]).get(name)
+            if callee is not plain and isinstance(callee, FunctionType) and callee in known:
+                visit(callee)
+        done[plain] = None
+
+    for plain in KERNELS:
+        visit(plain)
+    return list(done)
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_folder())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def _usable() -> bool:
+    try:
+        _folder().mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(_folder(), os.W_OK)
+
+
+@cache
+def _folder() -> Path:
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {_FIELDS}".encode())
+    for file in sorted({function.__code__.co_filename for function in KERNELS} | {__file__}):
+        digest.update(Path(file).read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "gnomon" / f"kernels-{digest.hexdigest()[:16]}"

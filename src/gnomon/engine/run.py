@@ -1,0 +1,118 @@
+"""The run loop: let the world go on until nothing is left to happen or a limit is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Log, Reason
+from gnomon.engine.record import emit
+from gnomon.engine.world import (
+    HELD,
+    NEED_NODE,
+    NEED_ORDER,
+    NEED_SPACE,
+    OK,
+    PAUSED,
+    REPEATING,
+    ROWS,
+    WAITING,
+    World,
+)
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Limits
+
+Advance = Callable[[World, int, int, int], int]
+"""``advance(world, until_ns, instants, repeats)``: one of the answers in :mod:`gnomon.engine.world`."""
+
+_BATCH = 50_000
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the loop asks others for.
+
+    ``order(world)`` puts the queue in order; ``place(world)`` answers the question in ``World.at[ASK]``;
+    ``next_time(world)``: when the next event is; ``check(world)`` runs after every instant and raises InvariantError;
+    ``progress(world)`` returns False to stop the run.
+    """
+
+    next_time: Callable[[World], int]
+    order: Callable[[World], None] | None = None
+    place: Callable[[World], None] | None = None
+    check: Callable[[World], None] | None = None
+    progress: Callable[[World], bool] | None = None
+
+
+def run(
+    world: World, advance: Advance, limits: Limits, ports: Ports, enter: Callable[[World], Any] = lambda world: world
+) -> tuple[World, Reason]:
+    """Run to the end. Returns the world and the reason for which it stopped early (NONE: nothing was left to happen).
+
+    ``enter`` gives the world in the form that ``advance`` takes.
+    """
+    batch = 1 if ports.check else _BATCH
+    state = enter(world)
+    while True:
+        answer = advance(state, limits.until_ns, batch, limits.repeats)
+        if answer == NEED_SPACE:
+            world = grow(world)
+            state = enter(world)
+        elif answer == NEED_ORDER and ports.order:
+            ports.order(world)
+        elif answer == NEED_NODE and ports.place:
+            ports.place(world)
+        else:
+            if ports.check:
+                ports.check(world)
+            stopped = _stopped(world, answer, limits, ports)
+            if stopped is not None:
+                return _close(world, stopped), stopped
+
+
+def _stopped(world: World, answer: int, limits: Limits, ports: Ports) -> Reason | None:
+    """Why the run is over, None if it is not."""
+    if answer == REPEATING:
+        return Reason.LIMIT_REPEATS
+    if answer == OK and ports.next_time(world) < NEVER:
+        return Reason.LIMIT_TIME
+    if answer == OK:
+        return Reason.DEADLOCK if world.at[HELD] and world.at[WAITING] else Reason.NONE
+    if world.at[ROWS] >= limits.events:
+        return Reason.LIMIT_EVENTS
+    if answer == PAUSED and ports.progress and not ports.progress(world):
+        return Reason.INTERRUPTED
+    return None
+
+
+def _close(world: World, stopped: Reason) -> World:
+    """Write the last row, if the run ended early."""
+    if stopped is not Reason.NONE:
+        if world.at[ROWS] == len(world.log_t):
+            world = grow(world)
+        emit(world, int(Kind.STOP), -1, -1, -1, int(stopped), 0)
+    return world
+
+
+def grow(world: World) -> World:
+    """A world with twice the room for its log and its profile."""
+    larger = {}
+    for name in World._fields:
+        if name.startswith("log_") or (name in ("step_time", "step_free") and len(world.step_time)):
+            column = getattr(world, name)
+            room = np.empty((2 * len(column) + 64, *column.shape[1:]), column.dtype)
+            room[: len(column)] = column
+            larger[name] = room
+    return world._replace(**larger)
+
+
+def log_of(world: World) -> Log:
+    """The rows written so far, as a log of their own."""
+    rows = int(world.at[ROWS])
+    names = ("t", "instant", "kind", "subject", "node", "cause", "reason", "value")
+    return Log(*(getattr(world, f"log_{name}")[:rows].copy() for name in names))
+
+

@@ -1,0 +1,63 @@
+"""The cluster: nodes, what they have, and the windows in which parts of them are set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnomon.model.resources import NEVER, Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine. ``kind`` is its device model or machine type, what a task's ``node_kinds`` choose from."""
+
+    name: str
+    capacity: Resources
+    kind: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Capacity set aside in advance, from ``start_ns`` (inclusive) to ``end_ns`` (exclusive).
+
+    ``node`` names the node (empty: every node, or the pool); ``amount`` what of it (None: all of it);
+    ``users`` who may use it (nobody: maintenance).
+    """
+
+    name: str
+    start_ns: int
+    end_ns: int = NEVER
+    node: str = ""
+    amount: Resources | None = None
+    users: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Nodes in their order (which placement ties follow). ``pool``: one node that stands for many
+    identical processors of which a task takes any, without topology."""
+
+    nodes: tuple[Node, ...]
+    pool: bool = False
+    reservations: tuple[Reservation, ...] = ()
+    source: str = ""
+
+    @classmethod
+    def of_processors(cls, count: int) -> Cluster:
+        """A pool of ``count`` identical processors.
+
+        >>> Cluster.of_processors(100).nodes[0].capacity.cpu_milli
+        100000
+        """
+        return cls((Node("pool", Resources(cpu_milli=count * 1000)),), pool=True, source=f"{count} processors")
+
+    def resource_names(self) -> tuple[str, ...]:
+        """Every resource that some node has: ``cpu``, ``memory``, ``gpu`` first, then by name."""
+        found = {name for node in self.nodes for name in node.capacity.names()}
+        plain = [name for name in ("cpu", "memory", "gpu") if name in found]
+        return (*plain, *sorted(found - {"cpu", "memory", "gpu"}))
+
+    def total(self, name: str) -> int:
+        """The sum of one resource over all nodes, in ledger units."""
+        return sum(node.capacity.amount(name) for node in self.nodes)

@@ -1,0 +1,94 @@
+"""What goes wrong, and whose fault it is: the user's input, a limit that was set, or Gnomon itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GnomonError(Exception):
+    """Base of every error that Gnomon raises on purpose. ``exit_code`` is what the command line ends with."""
+
+    exit_code = 3
+
+
+class InputError(GnomonError):
+    """The user's input is at fault: names the place, what was found and what is allowed.
+
+    ``where`` reads outside in: file, then ``line N``, then the field. Exit code 2.
+
+    >>> print(InputError("not a quantity of memory", file="a.yaml", line=3, field="nodes[0].memory", found="2Gj",
+    ...                  allowed="for instance 512Mi, 2Gi, 4G"))
+    a.yaml, line 3, nodes[0].memory: not a quantity of memory, found '2Gj'; allowed: for instance 512Mi, 2Gi, 4G
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        found: object = None,
+        allowed: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.field = problem, file, line, field
+        self.found, self.allowed = found, allowed
+        super().__init__(problem)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.problem, self.file, self.line, self.field, self.found, self.allowed)
+
+    def at(self, *, file: str | None = None, line: int | None = None, field: str | None = None) -> InputError:
+        """The same error with the parts of its place that were not known where it was raised."""
+        return type(self)(
+            self.problem,
+            file=self.file or file,
+            line=self.line if self.line is not None else line,
+            field=self.field or field,
+            found=self.found,
+            allowed=self.allowed,
+        )
+
+    def __str__(self) -> str:
+        place = [self.file, None if self.line is None else f"line {self.line}", self.field]
+        where = ", ".join(part for part in place if part)
+        text = f"{where}: {self.problem}" if where else self.problem
+        if self.found is not None:
+            text += f", found {_short(self.found)}"
+        return f"{text}; allowed: {self.allowed}" if self.allowed else text
+
+
+class InvariantError(GnomonError):
+    """An invariant of the simulated world broke: Gnomon's own fault, please report it with the story and the seed."""
+
+    exit_code = 3
+
+    def __init__(self, what: str, *, story: Iterable[str] = (), seed: int | None = None) -> None:
+        self.what, self.story, self.seed = what, tuple(story), seed
+        lines = [f"invariant broken: {what} (seed {seed}); this is a bug in Gnomon, please report it with:"]
+        super().__init__("\n  ".join([*lines, *self.story]))
+
+
+def unknown_name(kind: str, found: str, allowed: Iterable[str]) -> InputError:
+    """The error for a misspelt name, with the nearest allowed one first.
+
+    >>> print(unknown_name("policy", "esay", ["easy", "fcfs"]))
+    unknown policy (did you mean 'easy'?), found 'esay'; allowed: easy, fcfs
+    """
+    names = sorted(allowed)
+    near = get_close_matches(found, names, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return InputError(f"unknown {kind}{hint}", found=found, allowed=", ".join(names))
+
+
+def _rebuild(kind: type[InputError], problem: str, *place: object) -> InputError:
+    names = ("file", "line", "field", "found", "allowed")
+    return kind(problem, **dict(zip(names, place, strict=True)))  # type: ignore[arg-type]
+
+
+def _short(found: object, limit: int = 80) -> str:
+    text = repr(found)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -1,0 +1,85 @@
+"""The scenario: cluster + work + policy + limits, all that a run is a function of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+from gnomon.model.cluster import Cluster
+from gnomon.model.resources import NEVER, Resources
+from gnomon.model.work import Work
+
+Option = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How to order, place, backfill and preempt, by name.
+
+    ``order``, ``backfill`` ("" for none) and ``placement`` are names of CONTRACTS, or a callable written in Python:
+    ``order(view, waiting) -> keys`` and ``placement(view, task, feasible) -> node``
+    (:mod:`gnomon.scheduling.custom`). ``options`` holds what stood after the colons, by part:
+    ``{"easy": {"extra": False}}``.
+    """
+
+    order: str | Callable[..., Any] = "fcfs"
+    backfill: str = ""
+    placement: str | Callable[..., Any] = "first-fit"
+    options: tuple[tuple[str, tuple[tuple[str, Option], ...]], ...] = ()
+    text: str = "fcfs"
+
+    def option(self, part: str, name: str, default: Option) -> Option:
+        """What was said for ``part:name=``, or the default."""
+        return dict(dict(self.options).get(part, ())).get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """A user or a queue with a share (weight) and a limit on what it may hold at a time (None: no limit)."""
+
+    name: str
+    weight: float = 1.0
+    limit: Resources | None = None
+    max_running: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on a run; reaching one is a reported result, not a hang.
+
+    ``events``: most log rows; ``until_ns``: the horizon; ``repeats``: most passes at one instant without progress.
+    """
+
+    events: int = 2**40
+    until_ns: int = NEVER
+    repeats: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """All that a run is a function of, besides the code.
+
+    - ``kill_at_limit``: a task that reaches its estimate is killed (else it runs on for its real duration).
+    - ``gang``: jobs of several tasks start all or nothing; off, their tasks are placed one by one, hold what they
+      have and wait for their peers.
+    - ``tenants_by``: "user" or "queue", whom fair orders and limits look at; ``tenants``: their shares and limits.
+    - ``preempt``: a task may take the place of running tasks of lower priority.
+    """
+
+    cluster: Cluster
+    work: Work
+    policy: Policy = field(default_factory=Policy)
+    system: str = "plain"
+    seed: int = 0
+    limits: Limits = Limits()
+    kill_at_limit: bool = True
+    gang: bool = True
+    preempt: bool = False
+    tenants_by: str = "user"
+    tenants: Sequence[Tenant] = ()
+    name: str = ""
+    source: str = ""
+
+

@@ -1,0 +1,190 @@
+"""What changes the state: a unit is placed, started, held, ends, gives way. Only these touch the ledger and the queues.
+"""
+
+from __future__ import annotations
+
+from gnomon.engine.agenda import enter_line, leave_line, push_end
+from gnomon.engine.compiling import kernel
+from gnomon.engine.ledger import move, touch
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.record import emit
+from gnomon.engine.world import DECIDED, FREED, HELD, NOW, OLDEST, PROMISED, QUIET, STARTED, STEPS, TICKETS, TRIGGER, World
+from gnomon.model.resources import NEVER
+from gnomon.scheduling.codes import BACKFILL, CONSERVATIVE, PLACEMENT, PYTHON, REAL_ENDS, USES_LINE
+from gnomon.scheduling.placing import ASK_PYTHON, choose_devices, choose_node
+from gnomon.scheduling.profile import book
+from gnomon.scheduling.queueing import charge, dequeue, enqueue
+
+# Kernels see plain numbers.
+START, HOLD, END, PREEMPT, WAIT = (int(k) for k in (Kind.START, Kind.HOLD, Kind.END, Kind.PREEMPT, Kind.WAIT))
+S_WAITING, S_HELD, S_RUNNING, S_DONE, S_KILLED = (
+    int(s) for s in (State.WAITING, State.HELD, State.RUNNING, State.DONE, State.KILLED)
+)
+NO_REASON, AT_ESTIMATE, PREEMPTED, PEERS = (
+    int(r) for r in (Reason.NONE, Reason.AT_ESTIMATE, Reason.PREEMPTED, Reason.PEERS)
+)
+
+PLACED = 1
+NO_ROOM = 0
+ASKING = 2
+
+
+@kernel
+def place(w: World, u: int, length: int, spare: bool) -> int:
+    """Take places for all tasks of a unit, or for none: PLACED, NO_ROOM, or ASKING (a Python placement).
+
+    ``length``: how long it is expected to run; ``spare``: it must fit what the reservation leaves over, and takes it.
+    """
+    first = w.first[u]
+    until = w.at[NOW] + length
+    w.at[DECIDED] = 0
+    for i in range(first, first + w.count[u]):
+        task = w.member[i]
+        n = choose_node(w, task, until, spare)
+        if n < 0:
+            for k in range(first, i):
+                occupy(w, w.member[k], 1, spare)
+            if n != ASK_PYTHON:
+                forget_decisions(w)
+            return ASKING if n == ASK_PYTHON else NO_ROOM
+        w.node[task] = n
+        w.devices[task] = choose_devices(w, n, task)
+        occupy(w, task, -1, spare)
+    forget_decisions(w)
+    return PLACED
+
+
+@kernel
+def occupy(w: World, task: int, sign: int, spare: bool) -> None:
+    """Take (-1) the task's place from the ledger, or give it back (+1); from what is spare as well if so said."""
+    n, s, bits = w.node[task], w.shape[task], w.devices[task]
+    move(w, w.free, n, s, bits, sign)
+    w.families[n, w.family[s]] -= sign
+    touch(w, n)
+    if spare:
+        move(w, w.rest, n, s, bits, sign)
+
+
+@kernel
+def forget_decisions(w: World) -> None:
+    """The answers of a Python placement count for one attempt to place one unit."""
+    if w.opt[PLACEMENT] == PYTHON:
+        for k in range(w.at[DECIDED]):
+            w.decided[k] = ASK_PYTHON
+        w.at[DECIDED] = 0
+
+
+@kernel
+def commit(w: World, u: int) -> None:
+    """Start the tasks of a placed unit; of a job whose other tasks have no place yet, hold them."""
+    dequeue(w, u)
+    w.at[STARTED] += 1
+    if w.at[PROMISED] == u:
+        w.at[PROMISED] = -1
+    t = w.tenant[u]
+    gang = w.count[u] > 1
+    for i in range(w.first[u], w.first[u] + w.count[u]):
+        task = w.member[i]
+        charge(w, t, w.shape[task], 1)
+        cause = max(w.arrive_row[task], w.node_row[w.node[task]], w.tenant_row[t])
+        job = w.job[task]
+        if w.missing[job] > 0:
+            w.missing[job] -= 1
+        if gang or w.missing[job] == 0:
+            start(w, task, cause)
+        else:
+            w.state[task] = S_HELD
+            w.at[HELD] += 1
+            w.start_row[task] = emit(w, HOLD, task, w.node[task], cause, PEERS, w.devices[task])
+    if not gang and w.at[HELD] > 0:
+        _start_peers(w, w.member[w.first[u]])
+
+
+@kernel
+def _start_peers(w: World, task: int) -> None:
+    """When the last task of a job has its place, let those that hold theirs run."""
+    job = w.job[task]
+    if w.missing[job] > 0:
+        return
+    row = w.start_row[task]
+    for i in range(w.job_first[job], w.job_first[job] + w.job_count[job]):
+        peer = w.member[i]
+        if w.state[peer] == S_HELD:
+            w.at[HELD] -= 1
+            start(w, peer, row)
+
+
+@kernel
+def start(w: World, task: int, cause: int) -> None:
+    """Let a task that has its place run from now on."""
+    now = w.at[NOW]
+    w.state[task] = S_RUNNING
+    w.start[task] = now
+    w.at[TICKETS] += 1
+    w.ticket[task] = w.at[TICKETS]
+    w.due[task] = now + (w.duration[task] if w.opt[REAL_ENDS] == 1 else w.estimate[task])
+    end = now + w.duration[task]
+    if end < NEVER:
+        push_end(w, end, task)
+    if w.opt[USES_LINE] == 1:
+        enter_line(w, task)
+    w.why[task] = NO_REASON
+    w.start_row[task] = emit(w, START, task, w.node[task], cause, NO_REASON, w.devices[task])
+
+
+@kernel
+def finish(w: World, task: int) -> None:
+    """A running task ends by itself or at its limit, and gives back what it held."""
+    killed = w.fate[task] != END
+    w.state[task] = S_KILLED if killed else S_DONE
+    row = emit(w, w.fate[task], task, w.node[task], w.start_row[task], AT_ESTIMATE if killed else NO_REASON, 0)
+    if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] > 0:
+        if w.due[task] < w.at[NOW]:
+            w.at[STEPS] = 0  # it overran: the profile has to be made anew
+        elif w.due[task] > w.at[NOW]:
+            book(w, task, w.at[NOW], w.due[task], 1)
+            w.at[FREED] = 1
+    release(w, task, row)
+
+
+@kernel
+def release(w: World, task: int, row: int) -> None:
+    """Give back a task's place; ``row`` is the log row that did it."""
+    n, t = w.node[task], w.tenant[w.unit[task]]
+    if w.opt[USES_LINE] == 1:
+        leave_line(w, task)
+    occupy(w, task, 1, False)
+    charge(w, t, w.shape[task], -1)
+    w.ticket[task] = -1
+    w.node_row[n] = row
+    w.tenant_row[t] = row
+    w.at[TRIGGER] = row
+    w.at[QUIET] = 0
+
+
+@kernel
+def give_way(w: World, u: int, preemptor: int) -> None:
+    """All tasks of a running unit lose their place to ``preemptor`` and queue again at their old rank."""
+    for i in range(w.first[u], w.first[u] + w.count[u]):
+        task = w.member[i]
+        row = emit(w, PREEMPT, task, w.node[task], w.arrive_row[preemptor], PREEMPTED, preemptor)
+        release(w, task, row)
+        w.state[task] = S_WAITING
+        w.why[task] = PREEMPTED
+    enqueue(w, u)
+    w.at[OLDEST] = 0
+    t = w.tenant[u]
+    if w.cursor[t] < 0 or w.rank[u] < w.rank[w.cursor[t]]:
+        w.cursor[t] = u
+
+
+@kernel
+def note_wait(w: World, u: int, reason: int, value: int) -> None:
+    """Log that a unit waits, if the reason is another than before; its first task stands for it in ``why``."""
+    first = w.first[u]
+    if w.why[w.member[first]] == reason:
+        return
+    for i in range(first, first + w.count[u]):
+        task = w.member[i]
+        w.why[task] = reason
+        emit(w, WAIT, task, -1, max(w.arrive_row[task], w.at[TRIGGER]), reason, value)

@@ -1,0 +1,151 @@
+"""Filter and score: which node a task gets.
+
+Among the nodes that pass every filter the highest score wins, the first node at a tie (``ties=shuffled`` gives the
+nodes a random order for the whole run). Scores depend on the node's free row and on what the policy looks at of the shape, so
+shapes that score alike (``World.kin``) share a line of a table, brought up to date for the nodes that changed since.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gnomon.engine.compiling import kernel
+from gnomon.engine.ledger import fits, pick_devices
+from gnomon.engine.world import CHANGES, DECIDED, DRAWN, NOW, World
+from gnomon.scheduling.codes import FGD, FIRST_FIT, PERCENT, PLACEMENT, PYTHON, RANDOM
+from gnomon.scheduling.scores import fgd_device, score
+from gnomon.scheduling.windows import windows_allow
+
+NOWHERE = -1
+ASK_PYTHON = -2
+
+
+@kernel
+def choose_node(w: World, task: int, until: int, spare: bool) -> int:
+    """The node for a task, or NOWHERE; ASK_PYTHON when the placement is a Python function that has not answered yet.
+
+    ``until``: when the task is expected to end; ``spare``: it must also fit what the
+    reservation leaves over (``World.rest``).
+    """
+    s = w.shape[task]
+    if w.opt[PLACEMENT] == PYTHON:
+        return _decided(w, task, until, spare)
+    if w.opt[PLACEMENT] == RANDOM:
+        return _draw(w, task, until, spare)
+    slot = _refresh(w, w.kin[s]) if len(w.table_kin) > 0 else -1
+    best = NOWHERE
+    best_score = -math.inf
+    for n in range(len(w.free)):
+        value = w.table[slot, n] if slot >= 0 else _score(w, n, s)
+        if value > best_score and allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, until, spare):
+            best, best_score = n, value
+            if w.opt[PLACEMENT] == FIRST_FIT:
+                break
+    return best
+
+
+@kernel
+def allows(w: World, n: int, s: int) -> bool:
+    """Whether shape ``s`` accepts node ``n`` at all (its kind, its labels)."""
+    return w.mask[s] < 0 or w.allowed[w.mask[s], n] != 0  # type: ignore[no-any-return]
+
+
+@kernel
+def passes(w: World, n: int, task: int, until: int, spare: bool) -> bool:
+    """The filters that look at time: what the reservation leaves over, and advance reservations."""
+    if spare and not fits(w, w.rest, n, w.shape[task]):
+        return False
+    return len(w.window_node) == 0 or windows_allow(w, n, task, w.at[NOW], until)  # type: ignore[no-any-return]
+
+
+@kernel
+def choose_devices(w: World, n: int, task: int) -> int:
+    """The devices (bits) that the task gets on node ``n``."""
+    s = w.shape[task]
+    if w.gpus[s] == 1 and w.share[s] < 10_000:
+        plain = w.need.shape[1] - 1
+        if w.opt[PLACEMENT] == FGD:
+            return 1 << fgd_device(w, n, s)
+        if w.opt[PLACEMENT] == RANDOM:
+            room = 0
+            for k in range(plain, w.free.shape[1]):
+                room += w.free[n, k] >= w.share[s]
+            pick = int(_uniform(w) * room)
+            for k in range(plain, w.free.shape[1]):
+                if w.free[n, k] >= w.share[s]:
+                    if pick == 0:
+                        return 1 << (k - plain)
+                    pick -= 1
+    return pick_devices(w, w.free, n, s)  # type: ignore[no-any-return]
+
+
+@kernel
+def _score(w: World, n: int, s: int) -> float:
+    value = score(w, w.opt[PLACEMENT], n, s)
+    if w.opt[PERCENT] == 1:
+        return float(math.floor(value))
+    return value  # type: ignore[no-any-return]
+
+
+@kernel
+def _refresh(w: World, kin: int) -> int:
+    """Bring the table's line for shapes that score alike up to date and return its slot."""
+    slot = kin % len(w.table_kin)
+    changes, ring = w.at[CHANGES], len(w.changed)
+    if w.table_kin[slot] != kin or changes - w.table_seen[slot] > ring:
+        for n in range(len(w.free)):
+            w.table[slot, n] = _score(w, n, w.kin_shape[kin])
+    else:
+        for i in range(w.table_seen[slot], changes):
+            n = w.changed[i % ring]
+            if w.changed_at[n] == i:  # its latest change
+                w.table[slot, n] = _score(w, n, w.kin_shape[kin])
+    w.table_kin[slot] = kin
+    w.table_seen[slot] = changes
+    return slot  # type: ignore[no-any-return]
+
+
+@kernel
+def _feasible(w: World, task: int, until: int, spare: bool) -> int:
+    """Mark the nodes that pass every filter and return how many do."""
+    s = w.shape[task]
+    count = 0
+    for n in range(len(w.free)):
+        good = allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, until, spare)
+        w.feasible[n] = good
+        count += good
+    return count
+
+
+@kernel
+def _draw(w: World, task: int, until: int, spare: bool) -> int:
+    count = _feasible(w, task, until, spare)
+    if count == 0:
+        return NOWHERE
+    pick = int(_uniform(w) * count)
+    for n in range(len(w.free)):
+        if w.feasible[n]:
+            if pick == 0:
+                return n
+            pick -= 1
+    return NOWHERE
+
+
+@kernel
+def _uniform(w: World) -> float:
+    """The next of the numbers drawn beforehand from the stream "placement" (they repeat after a long while)."""
+    value = w.draws[w.at[DRAWN] % len(w.draws)]
+    w.at[DRAWN] += 1
+    return value  # type: ignore[no-any-return]
+
+
+@kernel
+def _decided(w: World, task: int, until: int, spare: bool) -> int:
+    """The answer of the Python placement to this question of the pass, if it was given."""
+    position = w.at[DECIDED]
+    if w.decided[position] != ASK_PYTHON:
+        w.at[DECIDED] = position + 1
+        return w.decided[position]  # type: ignore[no-any-return]
+    if _feasible(w, task, until, spare) == 0:
+        return NOWHERE
+    return ASK_PYTHON

@@ -1,0 +1,144 @@
+"""Policies by name: ``easy``, ``sjf+easy:extra=no``, ``fcfs+best-fit``.
+
+A policy is up to one order, one backfill and one placement, joined by ``+``; options of a part follow it after a colon,
+separated by commas.
+
+>>> parse_policy("sjf+easy:extra=no+best-fit").backfill
+'easy'
+>>> split_policies("fcfs,easy:reservation=keep,extra=no,sjf")
+['fcfs', 'easy:reservation=keep,extra=no', 'sjf']
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.quantity import parse_duration
+from gnomon.model.scenario import Option, Policy
+from gnomon.scheduling.codes import PLACEMENT_CODES
+
+YES_NO: Final = {"yes": True, "no": False}
+_PASS: Final[dict[str, object]] = {
+    "head": {"free": False, "committed": True},
+    "instants": {"together": False, "single": True},
+    "full": {"wait": False, "drop": True},
+}
+_TENANT: Final[dict[str, object]] = {**_PASS, "blocks": {"own": False, "all": True}}
+_SCORE: Final[dict[str, object]] = {
+    "over": "names",
+    "scores": {"exact": False, "percent": True},
+    "ties": {"order": False, "shuffled": True},
+}
+
+ORDERS: Final[dict[str, dict[str, object]]] = {
+    "fcfs": _PASS,
+    "sjf": _PASS,
+    "ljf": _PASS,
+    "smallest": {**_PASS, "by": "names"},
+    "largest": {**_PASS, "by": "names"},
+    "priority": {**_PASS, "aging": "number"},
+    "edf": _PASS,
+    "fair-share": {**_TENANT, "half-life": "duration"},
+    "drf": _TENANT,
+    "round-robin": _TENANT,
+}
+"""Every order and its options: a table of words, or ``number``, ``duration`` or ``names``."""
+
+BACKFILLS: Final[dict[str, dict[str, object]]] = {
+    "easy": {
+        "reservation": {"recompute": False, "keep": True},
+        "extra": YES_NO,
+        "ends": {"expected": False, "actual": True},
+        "candidates": {"estimate": False, "actual": True},
+        "boundary": {"inclusive": False, "strict": True},
+        "scan": {"order": False, "submit": True},
+        "after-start": {"reserve": False, "fill": True},
+    },
+    "conservative": {},
+}
+
+PLACEMENTS: Final[dict[str, dict[str, object]]] = {
+    name: (
+        _SCORE
+        if name not in ("dot-product", "fgd")
+        else {**_SCORE, "prefer": {"low": True, "high": False}}
+        if name == "dot-product"
+        else {**_SCORE, "classes": "number"}
+    )
+    for name in PLACEMENT_CODES
+}
+
+POLICY_NAMES: Final = (*ORDERS, *BACKFILLS, *PLACEMENTS)
+
+
+def parse_policy(text: str) -> Policy:
+    """Read a policy as the command line writes it.
+
+    Raises :class:`InputError` for an unknown name or option, or two parts of one kind.
+    """
+    chosen: dict[str, str] = {}
+    options: list[tuple[str, tuple[tuple[str, Option], ...]]] = []
+    for part in text.strip().split("+"):
+        name, _, rest = part.strip().partition(":")
+        kind, allowed = _part(name, text)
+        if kind in chosen:
+            raise InputError(f"a policy has one {kind}, this has {chosen[kind]} and {name}", field="policy", found=text)
+        chosen[kind] = name
+        given = tuple(_option(name, item, allowed) for item in rest.split(",")) if rest else ()
+        if given:
+            options.append((name, given))
+    return Policy(
+        order=chosen.get("order", "fcfs"),
+        backfill=chosen.get("backfill", ""),
+        placement=chosen.get("placement", "first-fit"),
+        options=tuple(options),
+        text=text.strip(),
+    )
+
+
+def split_policies(text: str) -> list[str]:
+    """Split a list of policies at its commas; a comma before ``name=value`` belongs to the options before it."""
+    parts: list[str] = []
+    for item in text.split(","):
+        if parts and ":" in parts[-1].split("+")[-1] and re.match(r"^\s*[a-z-]+=", item):
+            parts[-1] += f",{item}"
+        else:
+            parts.append(item)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _part(name: str, text: str) -> tuple[str, dict[str, object]]:
+    for kind, table in (("order", ORDERS), ("backfill", BACKFILLS), ("placement", PLACEMENTS)):
+        if name in table:
+            return kind, table[name]
+    raise unknown_name("policy", name, POLICY_NAMES).at(field=None if name == text else f"policy {text}")
+
+
+def _option(part: str, item: str, allowed: dict[str, object]) -> tuple[str, Option]:
+    name, equals, word = (piece.strip() for piece in item.partition("="))
+    if name not in allowed:
+        raise unknown_name(f"option of {part}", name, allowed or ["none"])
+    kind, field = allowed[name], f"policy {part}:{name}"
+    if isinstance(kind, dict):
+        if word not in kind:
+            raise InputError("not a value of this option", field=field, found=word, allowed=", ".join(kind))
+        return name, bool(kind[word])
+    try:
+        if not equals or not word:
+            raise ValueError("a value is missing")
+        if kind == "duration":
+            return name, parse_duration(word)
+        if kind == "number":
+            return name, _finite(word)
+    except ValueError as error:
+        raise InputError(str(error), field=field, found=word, allowed=f"{name}=<{kind}>") from None
+    return name, word
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not 0 <= number < 2**53:
+        raise ValueError("a number from 0 to 2^53 is wanted")
+    return number
