@@ -50,7 +50,7 @@ def pop_end(w: World) -> int:
         w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[down], w.end_ticket[down], w.end_task[down]
         i = down
     w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, moved
-    return task  # type: ignore[no-any-return]
+    return task
 
 
 @kernel
@@ -58,7 +58,7 @@ def next_end(w: World) -> int:
     """The time of the earliest valid end (NEVER: none). Entries of starts that were undone are dropped here."""
     while w.at[ENDS] > 0:
         if w.ticket[w.end_task[0]] == w.end_ticket[0]:
-            return w.end_time[0]  # type: ignore[no-any-return]
+            return w.end_time[0]
         pop_end(w)
     return NEVER
 

@@ -85,7 +85,9 @@ _KNOWN: dict[Any, Any] = {
     World: _WORLD,
 }
 _FIELDS = {name: _type_of(hint) for name, hint in get_type_hints(World, include_extras=True).items()}
-_OFFSETS = dict(zip(_FIELDS, accumulate((_HEADER + 2 * kind.ndim for kind in _FIELDS.values()), initial=0), strict=False))
+_OFFSETS = dict(
+    zip(_FIELDS, accumulate((_HEADER + 2 * kind.ndim for kind in _FIELDS.values()), initial=0), strict=False)
+)
 
 register_model(WorldType)(models.OpaqueModel)
 

@@ -19,4 +19,4 @@ def emit(w: World, kind: int, subject: int, node: int, cause: int, reason: int, 
     w.log_reason[row] = reason
     w.log_value[row] = value
     w.at[ROWS] = row + 1
-    return row  # type: ignore[no-any-return]
+    return row

@@ -35,13 +35,14 @@ _BATCH = 50_000
 class Ports:
     """What the loop asks others for.
 
-    ``order(world)`` puts the queue in order; ``place(world)`` answers the question in ``World.at[ASK]``;
+    ``order(world, state)`` puts the queue in order, ``state`` being what ``advance`` takes; ``place(world)`` answers the
+    question in ``World.at[ASK]``;
     ``next_time(world)``: when the next event is; ``check(world)`` runs after every instant and raises InvariantError;
     ``progress(world)`` returns False to stop the run.
     """
 
     next_time: Callable[[World], int]
-    order: Callable[[World], None] | None = None
+    order: Callable[[World, Any], None] | None = None
     place: Callable[[World], None] | None = None
     check: Callable[[World], None] | None = None
     progress: Callable[[World], bool] | None = None
@@ -62,7 +63,7 @@ def run(
             world = grow(world)
             state = enter(world)
         elif answer == NEED_ORDER and ports.order:
-            ports.order(world)
+            ports.order(world, state)
         elif answer == NEED_NODE and ports.place:
             ports.place(world)
         else:
@@ -114,5 +115,3 @@ def log_of(world: World) -> Log:
     rows = int(world.at[ROWS])
     names = ("t", "instant", "kind", "subject", "node", "cause", "reason", "value")
     return Log(*(getattr(world, f"log_{name}")[:rows].copy() for name in names))
-
-

@@ -81,5 +81,3 @@ class Scenario:
     tenants: Sequence[Tenant] = ()
     name: str = ""
     source: str = ""
-
-

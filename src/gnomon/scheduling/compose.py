@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.run import Advance
 from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, DECIDED, I64, NOW, PROMISED, World
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import NEVER
@@ -23,6 +25,7 @@ from gnomon.scheduling.layout import (
     window_columns,
 )
 from gnomon.scheduling.ordering import KEYS, Units, ranks
+from gnomon.scheduling.pipeline import advance, next_time
 from gnomon.scheduling.placing import ASK_PYTHON
 from gnomon.scheduling.seats import seat_all
 from gnomon.scheduling.tables import score_columns
@@ -34,12 +37,14 @@ _BACKFILL = {"": codes.NO_BACKFILL, "easy": codes.EASY, "conservative": codes.CO
 
 @dataclass(frozen=True)
 class Composition:
-    """A world ready to run, and the parts of its policy that are Python functions.
+    """A world ready to run, the transition that moves it, and the parts of its policy that are Python functions.
 
     ``node_of``: for each node of the world its index in the scenario's cluster (another order with ``ties=shuffled``).
     """
 
     world: World
+    advance: Advance
+    next_time: Callable[[World], int]
     view: View
     order: Order | None
     placement: Placement | None
@@ -73,7 +78,7 @@ def compose(scenario: Scenario) -> Composition:
         keys = keys_of(order, view, world.member[world.first].astype(np.int64))
     world.rank[:] = ranks(keys, units.submit_ns)
     placement = policy.placement if callable(policy.placement) else None
-    return Composition(world, view, order if is_dynamic(order) else None, placement, layout.node_of)
+    return Composition(world, advance, next_time, view, order if is_dynamic(order) else None, placement, layout.node_of)
 
 
 def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
@@ -310,5 +315,3 @@ def _units(world: World, layout: Layout, deadline_ns: I64) -> Units:
         deadline_ns=np.minimum.reduceat(deadline_ns[tasks], first),
         amounts={name: needs[:, i] for i, name in enumerate(layout.names)},
     )
-
-

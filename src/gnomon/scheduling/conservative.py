@@ -56,7 +56,7 @@ def schedule_conservative(w: World) -> None:
 @kernel
 def _overrun(w: World) -> bool:
     """Whether a running task has passed its expected end."""
-    return w.at[LINE] > 0 and w.due[w.line[0]] <= w.at[NOW]  # type: ignore[no-any-return]
+    return w.at[LINE] > 0 and w.due[w.line[0]] <= w.at[NOW]
 
 
 @kernel

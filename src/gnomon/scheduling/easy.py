@@ -50,7 +50,7 @@ def _next_wake(w: World, time: int) -> int:
     """When the next window after ``time`` begins or ends, NEVER if none does."""
     for k in range(w.at[WOKEN], len(w.wakes)):
         if w.wakes[k] > time:
-            return w.wakes[k]  # type: ignore[no-any-return]
+            return w.wakes[k]
     return NEVER
 
 
@@ -58,7 +58,7 @@ def _next_wake(w: World, time: int) -> int:
 def ends_in_time(w: World, u: int) -> bool:
     """Whether a candidate is expected to end by the time of the reservation."""
     end = w.at[NOW] + candidate_length(w, u)
-    return end < w.at[SHADOW] or (end == w.at[SHADOW] and w.opt[STRICT] == 0)  # type: ignore[no-any-return]
+    return end < w.at[SHADOW] or (end == w.at[SHADOW] and w.opt[STRICT] == 0)
 
 
 @kernel
@@ -74,4 +74,4 @@ def candidate_length(w: World, u: int) -> int:
 @kernel
 def may_use_extra(w: World) -> bool:
     """Whether candidates that end too late may use what the holder leaves over."""
-    return w.opt[EXTRA] == 1  # type: ignore[no-any-return]
+    return w.opt[EXTRA] == 1

@@ -136,7 +136,9 @@ def window_columns(layout: Layout, cluster: Cluster, users: tuple[str, ...]) -> 
     for window in cluster.reservations:
         if window.node and window.node not in names:
             allowed = ", ".join(sorted(names)[:20])
-            raise InputError("a reservation is for an unknown node", field=window.name, found=window.node, allowed=allowed)
+            raise InputError(
+                "a reservation is for an unknown node", field=window.name, found=window.node, allowed=allowed
+            )
         if not 0 <= window.start_ns < window.end_ns:
             raise InputError("a reservation ends before it begins", field=window.name)
         for index, each in enumerate(layout.nodes):

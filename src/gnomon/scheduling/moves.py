@@ -1,5 +1,4 @@
-"""What changes the state: a unit is placed, started, held, ends, gives way. Only these touch the ledger and the queues.
-"""
+"""What changes the state: a unit is placed, started, held, ends, gives way. Only these touch the ledger and the queues."""
 
 from __future__ import annotations
 
@@ -8,7 +7,20 @@ from gnomon.engine.compiling import kernel
 from gnomon.engine.ledger import move, touch
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.record import emit
-from gnomon.engine.world import DECIDED, FREED, HELD, NOW, OLDEST, PROMISED, QUIET, STARTED, STEPS, TICKETS, TRIGGER, World
+from gnomon.engine.world import (
+    DECIDED,
+    FREED,
+    HELD,
+    NOW,
+    OLDEST,
+    PROMISED,
+    QUIET,
+    STARTED,
+    STEPS,
+    TICKETS,
+    TRIGGER,
+    World,
+)
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.codes import BACKFILL, CONSERVATIVE, PLACEMENT, PYTHON, REAL_ENDS, USES_LINE
 from gnomon.scheduling.placing import ASK_PYTHON, choose_devices, choose_node

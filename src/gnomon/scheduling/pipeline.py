@@ -121,7 +121,7 @@ def next_time(w: World) -> int:
         now = min(now, w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]])
     if w.at[WOKEN] < len(w.wakes):
         now = min(now, w.wakes[w.at[WOKEN]])
-    return now  # type: ignore[no-any-return]
+    return now
 
 
 @kernel
@@ -139,7 +139,7 @@ def has_space(w: World, now: int) -> bool:
     inside = w.at[TASKS_INSIDE] + tasks
     if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] + 4 * inside + 2 * len(w.window_node) + 8 > len(w.step_time):
         return False
-    return w.at[ROWS] + 8 * inside + 2 * tasks + 64 + len(w.wakes) <= len(w.log_t)  # type: ignore[no-any-return]
+    return w.at[ROWS] + 8 * inside + 2 * tasks + 64 + len(w.wakes) <= len(w.log_t)
 
 
 @kernel
@@ -173,7 +173,7 @@ def submits_now(w: World, now: int) -> bool:
     """Whether the next unit to be submitted is so now."""
     if w.at[ARRIVED] >= len(w.arrivals):
         return False
-    return w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]] == now  # type: ignore[no-any-return]
+    return w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]] == now
 
 
 @kernel
@@ -217,7 +217,7 @@ def quiet_pass(w: World) -> bool:
     queue. Whoever was refused then would be refused again: less is free, the promise is as it was, and time has passed.
     So only the newcomer is looked at. False when that reasoning does not apply and a full pass is needed."""
     if w.at[ARRIVED] != w.at[SEEN] + 1:
-        return w.at[ARRIVED] == w.at[SEEN]  # type: ignore[no-any-return]
+        return w.at[ARRIVED] == w.at[SEEN]
     u = w.arrivals[w.at[SEEN]]
     if not waits(w, u):
         return True
@@ -250,7 +250,7 @@ def schedule(w: World) -> int:
         follower = w.after[u]
         outcome = place(w, u, candidate_length(w, u), False) if w.at[PHASE] == HEADS else squeeze(w, u)
         if outcome == ASKING:
-            return w.member[w.first[u] + w.at[DECIDED]]  # type: ignore[no-any-return]
+            return w.member[w.first[u] + w.at[DECIDED]]
         if outcome == PLACED:
             commit(w, u)
             w.cursor[w.tenant[u]] = follower if w.at[CHOSEN] != u else w.head[w.tenant[u]]
@@ -270,14 +270,14 @@ def pick(w: World) -> int:
     """The unit to try next, -1 none: the one that the scheduler is committed to, else by the order; while scanning for
     candidates by the order or by submission, past the unit that stopped the first phase."""
     if w.at[PHASE] == HEADS:
-        return w.at[CHOSEN] if w.at[CHOSEN] >= 0 else next_unit(w)  # type: ignore[no-any-return]
+        return w.at[CHOSEN] if w.at[CHOSEN] >= 0 else next_unit(w)
     if w.opt[SCAN_SUBMIT] == 1:
-        return next_submitted(w)  # type: ignore[no-any-return]
+        return next_submitted(w)
     u = next_unit(w)
     if u == w.at[BLOCKED]:
         w.cursor[w.tenant[u]] = w.after[u]
         u = next_unit(w)
-    return u  # type: ignore[no-any-return]
+    return u
 
 
 @kernel
@@ -290,14 +290,14 @@ def next_submitted(w: World) -> int:
         u = w.arrivals[w.at[SCANNED]]
         w.at[SCANNED] += 1
         if u != w.at[BLOCKED] and waits(w, u):
-            return u  # type: ignore[no-any-return]
+            return u
     return -1
 
 
 @kernel
 def waits(w: World, u: int) -> bool:
     """Whether a unit is in a queue."""
-    return w.state[w.member[w.first[u]]] == S_WAITING  # type: ignore[no-any-return]
+    return w.state[w.member[w.first[u]]] == S_WAITING
 
 
 @kernel
@@ -355,9 +355,9 @@ def squeeze(w: World, u: int) -> int:
     """Start a candidate ahead of its turn if that delays nobody who holds a reservation."""
     length = candidate_length(w, u)
     if w.at[PROMISED] < 0 or ends_in_time(w, u):
-        return place(w, u, length, False)  # type: ignore[no-any-return]
+        return place(w, u, length, False)
     if may_use_extra(w):
-        return place(w, u, length, True)  # type: ignore[no-any-return]
+        return place(w, u, length, True)
     return NO_ROOM
 
 

@@ -47,7 +47,7 @@ def choose_node(w: World, task: int, until: int, spare: bool) -> int:
 @kernel
 def allows(w: World, n: int, s: int) -> bool:
     """Whether shape ``s`` accepts node ``n`` at all (its kind, its labels)."""
-    return w.mask[s] < 0 or w.allowed[w.mask[s], n] != 0  # type: ignore[no-any-return]
+    return w.mask[s] < 0 or w.allowed[w.mask[s], n] != 0
 
 
 @kernel
@@ -55,7 +55,7 @@ def passes(w: World, n: int, task: int, until: int, spare: bool) -> bool:
     """The filters that look at time: what the reservation leaves over, and advance reservations."""
     if spare and not fits(w, w.rest, n, w.shape[task]):
         return False
-    return len(w.window_node) == 0 or windows_allow(w, n, task, w.at[NOW], until)  # type: ignore[no-any-return]
+    return len(w.window_node) == 0 or windows_allow(w, n, task, w.at[NOW], until)
 
 
 @kernel
@@ -76,7 +76,7 @@ def choose_devices(w: World, n: int, task: int) -> int:
                     if pick == 0:
                         return 1 << (k - plain)
                     pick -= 1
-    return pick_devices(w, w.free, n, s)  # type: ignore[no-any-return]
+    return pick_devices(w, w.free, n, s)
 
 
 @kernel
@@ -84,7 +84,7 @@ def _score(w: World, n: int, s: int) -> float:
     value = score(w, w.opt[PLACEMENT], n, s)
     if w.opt[PERCENT] == 1:
         return float(math.floor(value))
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 @kernel
@@ -102,7 +102,7 @@ def _refresh(w: World, kin: int) -> int:
                 w.table[slot, n] = _score(w, n, w.kin_shape[kin])
     w.table_kin[slot] = kin
     w.table_seen[slot] = changes
-    return slot  # type: ignore[no-any-return]
+    return slot
 
 
 @kernel
@@ -136,7 +136,7 @@ def _uniform(w: World) -> float:
     """The next of the numbers drawn beforehand from the stream "placement" (they repeat after a long while)."""
     value = w.draws[w.at[DRAWN] % len(w.draws)]
     w.at[DRAWN] += 1
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 @kernel
@@ -145,7 +145,7 @@ def _decided(w: World, task: int, until: int, spare: bool) -> int:
     position = w.at[DECIDED]
     if w.decided[position] != ASK_PYTHON:
         w.at[DECIDED] = position + 1
-        return w.decided[position]  # type: ignore[no-any-return]
+        return w.decided[position]
     if _feasible(w, task, until, spare) == 0:
         return NOWHERE
     return ASK_PYTHON

@@ -38,7 +38,7 @@ def find_victims(w: World, task: int) -> int:
             better = lost < best_time
         if best < 0 or better:
             best, best_count, best_priority, best_time = n, count, priority, lost
-    return _victims_on(w, best, task) if best >= 0 else 0  # type: ignore[no-any-return]
+    return _victims_on(w, best, task) if best >= 0 else 0
 
 
 @kernel
@@ -87,8 +87,8 @@ def _candidates(w: World, n: int, task: int) -> int:
 @kernel
 def _goes_before(w: World, a: int, b: int) -> bool:
     if w.priority[a] != w.priority[b]:
-        return w.priority[a] < w.priority[b]  # type: ignore[no-any-return]
-    return w.ticket[a] > w.ticket[b]  # type: ignore[no-any-return]
+        return w.priority[a] < w.priority[b]
+    return w.ticket[a] > w.ticket[b]
 
 
 @kernel

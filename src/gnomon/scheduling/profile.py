@@ -15,7 +15,7 @@ def split(w: World, time: int) -> int:
     """Make a step begin at ``time`` (now or later) and return its position."""
     i = step_at(w, time)
     if w.step_time[i] == time:
-        return i  # type: ignore[no-any-return]
+        return i
     last = w.at[STEPS]
     for k in range(last, i + 1, -1):
         w.step_time[k] = w.step_time[k - 1]
@@ -23,7 +23,7 @@ def split(w: World, time: int) -> int:
     w.step_time[i + 1] = time
     copy_rows(w.step_free[i + 1], w.step_free[i])
     w.at[STEPS] = last + 1
-    return i + 1  # type: ignore[no-any-return]
+    return i + 1
 
 
 @kernel
@@ -81,7 +81,7 @@ def find_slot(w: World, u: int, length: int, bound: int) -> int:
     """The earliest time before ``bound`` from which the unit fits for ``length``, or ``bound``; its tasks get their
     nodes and devices. The first node wins among those with the same time."""
     if w.count[u] > 1:
-        return _find_gang_slot(w, u, length, bound)  # type: ignore[no-any-return]
+        return _find_gang_slot(w, u, length, bound)
     task = w.member[w.first[u]]
     best = bound
     for n in range(len(w.free)):
@@ -108,7 +108,7 @@ def _find_on_node(w: World, n: int, s: int, length: int, bound: int) -> int:
         while fits(w, w.rest, n, s):
             j += 1
             if j == w.at[STEPS] or w.step_time[j] >= begin + length:
-                return begin  # type: ignore[no-any-return]
+                return begin
             _lower(w.rest, n, w.step_free[j])
         # A step that does not fit by itself fails every start up to it; devices may fail only together.
         i = j + 1 if j == i or not fits(w, w.step_free[j], n, s) else i + 1
@@ -134,5 +134,5 @@ def _find_gang_slot(w: World, u: int, length: int, bound: int) -> int:
             for n in range(len(w.rest)):
                 _lower(w.rest, n, w.step_free[j])
         if seat_all(w, u, -1):
-            return begin  # type: ignore[no-any-return]
+            return begin
     return bound

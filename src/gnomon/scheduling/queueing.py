@@ -62,7 +62,7 @@ def next_unit(w: World) -> int:
     rank and then by the tenant's number."""
     tenants = len(w.head)
     if tenants == 1:
-        return w.cursor[0]  # type: ignore[no-any-return]
+        return w.cursor[0]
     best = -1
     best_key = math.inf
     for t in range(tenants):
@@ -86,7 +86,7 @@ def tenant_key(w: World, t: int) -> float:
     if rule == BY_DECAYED_USE:
         settle(w, t)
         return float(w.usage[t] / w.weight[t])
-    return dominant_share(w, t) / w.weight[t]  # type: ignore[no-any-return]
+    return dominant_share(w, t) / w.weight[t]
 
 
 @kernel
@@ -141,6 +141,18 @@ def over_limit(w: World, u: int) -> int:
         if held > w.limit[t, d]:
             return 1
     return 0
+
+
+@kernel
+def list_waiting(w: World) -> int:
+    """Write the units of the only queue into ``World.victims`` (scratch), in order, and return how many there are."""
+    count = 0
+    u = w.head[0]
+    while u >= 0:
+        w.victims[count] = u
+        count += 1
+        u = w.after[u]
+    return count
 
 
 @kernel

@@ -40,15 +40,15 @@ def score(w: World, code: int, n: int, s: int) -> float:
     if code == MOST_ALLOCATED:
         return 100.0 * _allocated(w, n, s)
     if code == BALANCED:
-        return _balance(w, n, s)  # type: ignore[no-any-return]
+        return _balance(w, n, s)
     if code == DOT_PRODUCT:
-        return _dot(w, n, s)  # type: ignore[no-any-return]
+        return _dot(w, n, s)
     if code == GPU_PACKING:
-        return _gpu_packing(w, n, s)  # type: ignore[no-any-return]
+        return _gpu_packing(w, n, s)
     if code == GPU_CLUSTERING:
-        return _gpu_clustering(w, n, s)  # type: ignore[no-any-return]
+        return _gpu_clustering(w, n, s)
     if code == FGD:
-        return _sigmoid_of_gradient(w, n, s)  # type: ignore[no-any-return]
+        return _sigmoid_of_gradient(w, n, s)
     return 0.0
 
 
@@ -57,7 +57,7 @@ def free_amount(w: World, n: int, r: int) -> int:
     """What is free of resource ``r`` on node ``n``; the last resource is the devices together."""
     plain = w.need.shape[1] - 1
     if r < plain:
-        return w.free[n, r]  # type: ignore[no-any-return]
+        return w.free[n, r]
     left = 0
     for k in range(plain, w.free.shape[1]):
         left += w.free[n, k]
@@ -69,7 +69,7 @@ def node_amount(w: World, n: int, r: int) -> int:
     """What node ``n`` has of resource ``r``."""
     plain = w.need.shape[1] - 1
     if r < plain:
-        return w.capacity[n, r]  # type: ignore[no-any-return]
+        return w.capacity[n, r]
     has = 0
     for k in range(plain, w.free.shape[1]):
         has += w.capacity[n, k]
@@ -183,8 +183,8 @@ def _sigmoid_of_gradient(w: World, n: int, s: int) -> float:
 @kernel
 def _fragmentation_after(w: World, n: int, s: int) -> float:
     if w.gpus[s] == 1 and w.share[s] < WHOLE:
-        return fragmentation(w, n, w.need[s, 0], fgd_device(w, n, s), w.share[s])  # type: ignore[no-any-return]
-    return fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], WHOLE)  # type: ignore[no-any-return]
+        return fragmentation(w, n, w.need[s, 0], fgd_device(w, n, s), w.share[s])
+    return fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], WHOLE)
 
 
 @kernel
@@ -237,11 +237,11 @@ def _after(w: World, n: int, k: int, slot: int, amount: int) -> int:
     plain = w.need.shape[1] - 1
     rest = w.free[n, plain + k]
     if slot >= 0:
-        return rest - amount if k == slot else rest  # type: ignore[no-any-return]
+        return rest - amount if k == slot else rest
     if slot < -1 and rest == WHOLE:
         earlier = 0
         for j in range(k):
             earlier += w.free[n, plain + j] == WHOLE
         if earlier < -1 - slot:
             return 0
-    return rest  # type: ignore[no-any-return]
+    return rest

@@ -33,4 +33,4 @@ def _leaves(w: World, i: int, task: int) -> bool:
         other = w.line[k]
         if w.node[other] == n and w.due[other] > w.window_from[i] and w.window_user[i, w.user[other]] == 0:
             move(w, w.row, 0, w.shape[other], w.devices[other], -1)
-    return fits(w, w.row, 0, w.shape[task])  # type: ignore[no-any-return]
+    return fits(w, w.row, 0, w.shape[task])

@@ -1,0 +1,149 @@
+"""Running scenarios: one, several side by side, and one against what its trace recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from gnomon.api.run import Run
+from gnomon.engine.invariants import check
+from gnomon.engine.log import Log
+from gnomon.engine.run import Ports, log_of, run
+from gnomon.engine.world import ARRIVED, ASK, DECIDED, NOW, WAITING, World
+from gnomon.insight.calibrate import Calibration
+from gnomon.model.scenario import Scenario
+from gnomon.scheduling.compose import Composition
+from gnomon.scheduling.custom import keys_of, node_of
+from gnomon.scheduling.queueing import list_waiting, relink
+from gnomon.systems.plain.profile import composition
+
+Progress = Callable[[int, int, int], bool]
+"""``progress(done, total, now_ns)``: tasks that have arrived, all tasks, simulated time; False stops the run."""
+
+COMPILE_FROM = 3_000
+"""Runs of fewer tasks are done before the compiled kernels are even loaded."""
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    invariants: bool = False,
+    compiled: bool | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a scenario to its end, or to one of its limits.
+
+    ``invariants``: check the world after every instant (slow). ``compiled``: use the compiled kernels (None: when the
+    run is large enough to be worth it); the log is the same, to the byte. Raises InputError for a scenario that makes
+    no sense, InvariantError when Gnomon is at fault.
+    """
+    begun = process_time()
+    parts = composition(scenario)
+    fast = _worth_compiling(scenario) if compiled is None else compiled
+    advance, list_units, link, enter = _forms(parts, fast=fast)
+    laid_out = process_time()
+    ports = Ports(
+        next_time=parts.next_time,
+        order=partial(_put_in_order, parts, list_units, link) if parts.order else None,
+        place=partial(_place, parts) if parts.placement else None,
+        check=partial(check, seed=scenario.seed) if invariants else None,
+        progress=partial(_report, progress) if progress else None,
+    )
+    world, stopped = run(parts.world, advance, scenario.limits, ports, enter)
+    ran = process_time()
+    log = _in_scenario_terms(log_of(world), parts.node_of)
+    timings = {"compile": laid_out - begun, "simulate": ran - laid_out, "log": process_time() - ran}
+    return Run(scenario, log, timings, stopped, scenario.work.notes)
+
+
+def compare(
+    scenarios: Sequence[Scenario], *, workers: int | None = None, progress: Progress | None = None
+) -> list[Run]:
+    """Run scenarios side by side, in processes of their own (``workers``: how many; None: one a core), in order.
+
+    Scenarios whose policy is a Python function that cannot be sent to another process run in this one.
+    """
+    workers = min(workers or os.cpu_count() or 1, len(scenarios))
+    if any(_worth_compiling(scenario) for scenario in scenarios):
+        _warm_up()  # once, here, rather than in each process
+    if workers <= 1 or any(callable(s.policy.order) or callable(s.policy.placement) for s in scenarios):
+        return [simulate(scenario, progress=progress) for scenario in scenarios]
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(_simulate_log, scenario) for scenario in scenarios]
+        runs = []
+        for scenario, future in zip(scenarios, futures, strict=True):
+            log, timings, stopped = future.result()
+            runs.append(Run(scenario, log, timings, stopped, scenario.work.notes))
+            if progress and not progress(len(runs), len(scenarios), 0):
+                pool.shutdown(cancel_futures=True)
+                raise KeyboardInterrupt
+    return runs
+
+
+def calibrate(what: Run | Scenario) -> Calibration:
+    """Set simulated waits against those that the trace recorded."""
+    from gnomon.insight.calibrate import calibrate as calibration
+
+    done = what if isinstance(what, Run) else simulate(what)
+    return calibration(done.scenario, done.log)
+
+
+def _simulate_log(scenario: Scenario) -> tuple[Log, Any, Any]:
+    done = simulate(scenario)
+    return done.log, done.timings, done.stopped
+
+
+def _worth_compiling(scenario: Scenario) -> bool:
+    tasks, nodes = len(scenario.work), len(scenario.cluster.nodes)
+    return tasks >= COMPILE_FROM or tasks * nodes >= 100 * COMPILE_FROM
+
+
+def _forms(parts: Composition, *, fast: bool) -> tuple[Any, Any, Any, Callable[[World], Any]]:
+    """The kernels that the loop calls, and how the world enters them."""
+    if not fast:
+        return parts.advance, list_waiting, relink, lambda world: world
+    from gnomon.engine.fast import FastWorld, compiled
+
+    return compiled(parts.advance), compiled(list_waiting), compiled(relink), FastWorld
+
+
+def _warm_up() -> None:
+    from gnomon.engine.fast import compiled
+    from gnomon.scheduling.pipeline import advance
+
+    compiled(advance)
+
+
+def _put_in_order(parts: Composition, list_units: Any, link: Any, world: World, state: Any) -> None:
+    """Ask a dynamic order about the waiting units, and relink the queue by (key, rank)."""
+    if world.at[WAITING] < 2 or parts.order is None:
+        return
+    units = world.victims[: list_units(state)].copy()
+    keys = keys_of(parts.order, parts.view, world.member[world.first[units]].astype(np.int64))
+    link(state, units[np.lexsort((world.rank[units], keys))])
+
+
+def _place(parts: Composition, world: World) -> None:
+    """Ask a placement written in Python for the node of one task."""
+    nodes = np.flatnonzero(world.feasible)
+    assert parts.placement is not None
+    world.decided[world.at[DECIDED]] = node_of(parts.placement, parts.view, int(world.at[ASK]), nodes)
+
+
+def _report(progress: Progress, world: World) -> bool:
+    return progress(int(world.at[ARRIVED]), len(world.arrivals), int(world.at[NOW]))
+
+
+def _in_scenario_terms(log: Log, nodes: Any) -> Log:
+    """Nodes by their index in the scenario's cluster."""
+    if np.array_equal(nodes, np.arange(len(nodes))):
+        return log
+    return replace(log, node=np.where(log.node >= 0, nodes[log.node], -1).astype(np.int32))
