@@ -32,9 +32,14 @@ LONG_FUNCTIONS: dict[str, str] = {}  # "engine/kernels.py:advance"
 SYSTEM_WORDS: dict[str, str] = {}  # "model/work.py:spark"
 MACHINE_PATHS: dict[str, str] = {}  # "examples/ray/cluster.yaml"
 IMPURE: dict[tuple[str, str], str] = {
-    ("engine/compiling.py", "os"): "finds where compiled kernels are cached",
-    ("engine/compiling.py", "pathlib"): "finds where compiled kernels are cached",
-    ("engine/compiling.py", "sys"): "reaches the modules of the kernels that it compiles",
+    ("engine/fast.py", "os"): "finds where compiled kernels are cached",
+    ("engine/fast.py", "pathlib"): "finds where compiled kernels are cached",
+    ("engine/fast.py", "sys"): "reaches the modules of the kernels that it compiles",
+    ("engine/fast.py", "llvmlite"): "teaches Numba what a world is",
+    ("engine/fast.py", "llvmlite.ir"): "teaches Numba what a world is",
+    ("engine/fast.py", "numba.core.cgutils"): "teaches Numba what a world is",
+    ("engine/fast.py", "numba.core.extending"): "teaches Numba what a world is",
+    ("engine/fast.py", "numba.core.typing.templates"): "teaches Numba what a world is",
     ("engine/journal.py", "os"): "makes each record durable before it is applied",
     ("engine/journal.py", "pathlib"): "names the journal's file",
 }

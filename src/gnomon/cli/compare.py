@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gnomon.cli.inputs import Arguments, numbers_of, policies_of, scenarios_of
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClustersOption,
@@ -17,7 +21,14 @@ from gnomon.cli.options import (
     WorkArgument,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption
+from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes
+from gnomon.cli.watch import Watch
+
+if TYPE_CHECKING:
+    from gnomon.api import Run
+    from gnomon.insight.compare import Comparison, Row
+    from gnomon.model.scenario import Scenario
+    from gnomon.report.text import Variant
 
 
 def compare(
@@ -39,5 +50,96 @@ def compare(
     ] = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Simulate the same work under several policies, on several clusters, with several seeds: one row a variant."""
-    raise NotImplementedError
+    """Simulate the same work under several policies, on several clusters, with several seeds: one row a variant.
+
+    A star marks the best of a column. With several seeds a value is a mean with its 95 % confidence interval.
+    """
+    from gnomon import api
+    from gnomon.insight import compare as insight
+    from gnomon.report import text
+
+    first = (cluster or [None])[0]
+    base = scenarios_of(Arguments(work, first, None, system, None, until, work_format, cluster_format, no_kill))
+    trials = _trials(base, policies_of(policy), cluster or [], cluster_format, numbers_of(seeds, "--seeds"))
+    with Watch("simulating") as watch:
+        runs = api.compare([trial.scenario for trial in trials], workers=workers, progress=watch)
+    if watch.interrupted:
+        raise KeyboardInterrupt
+    found = insight.compare(
+        [insight.Measured(t.variant, t.scenario.seed, run.metrics()) for t, run in zip(trials, runs, strict=True)]
+    )
+    if html:
+        _write_page(html, trials, runs, found)
+    notes = list(dict.fromkeys(note for run in runs for note in run.notes))
+    variants = [_variant(row, found) for row in found.rows]
+    emit(output, _document(trials, runs, found, notes), text.comparison(variants, wide=output is Output.WIDE))
+    for trial, run in zip(trials, runs, strict=True):
+        if run.stopped:
+            say(f"{trial.variant}, seed {trial.scenario.seed}, stopped early: {text.reason(run.stopped)}")
+    say_notes(notes)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One run to be made: a variant with one seed."""
+
+    variant: str
+    cluster: str
+    scenario: Scenario
+
+
+def _trials(
+    base: Sequence[Scenario],
+    policies: Sequence[str],
+    clusters: Sequence[str],
+    cluster_format: str | None,
+    seeds: Sequence[int],
+) -> list[_Trial]:
+    """Every cluster with every policy with every seed, in this order."""
+    from gnomon.api.load import load_cluster
+    from gnomon.scheduling.policy import parse_policy
+
+    scenarios = [replace(base[0], policy=parse_policy(text)) for text in policies] or list(base)
+    names = list(dict.fromkeys(clusters)) or [""]
+    trials = []
+    for number, name in enumerate(names):
+        place = load_cluster(name, format=cluster_format) if number else base[0].cluster
+        for scenario in scenarios:
+            variant = scenario.policy.text + (f" on {name}" if len(names) > 1 else "")
+            for seed in seeds or [scenario.seed]:
+                trials.append(_Trial(variant, name, replace(scenario, cluster=place, seed=seed)))
+    return trials
+
+
+def _variant(row: Row, found: Comparison) -> Variant:
+    from gnomon.report.text import Variant
+
+    difference = {".".join(path): (one.mean, one.half_width) for path, one in row.difference.items()}
+    return Variant(row.variant, row.metrics, row.spread, _best(row.variant, found), difference)
+
+
+def _best(variant: str, found: Comparison) -> frozenset[str]:
+    return frozenset(".".join(path) for path, names in found.best.items() if variant in names)
+
+
+def _write_page(path: Path, trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison) -> None:
+    """One page, with each variant's run with its first seed."""
+    from gnomon.api.whole import write_file
+    from gnomon.report import html
+
+    first = {trial.variant: run for trial, run in reversed(list(zip(trials, runs, strict=True)))}
+    exhibits = [first[row.variant].exhibit(row.variant, best=_best(row.variant, found)) for row in found.rows]
+    write_file(path, lambda beside: html.write(beside, exhibits))
+
+
+def _document(trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison, notes: Sequence[Any]) -> dict[str, Any]:
+    facts: dict[str, dict[str, Any]] = {}
+    for trial, run in zip(trials, runs, strict=True):
+        fact = {"policy": trial.scenario.policy.text, "system": trial.scenario.system, "cluster": trial.cluster or None}
+        facts.setdefault(trial.variant, {**fact, "stopped": []})["stopped"].append(
+            run.stopped.name.lower() if run.stopped else None
+        )
+    return {
+        "variants": [{**one, **facts[one["variant"]]} for one in found.as_dict()],
+        "notes": notes_data(notes),
+    }

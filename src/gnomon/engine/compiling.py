@@ -1,7 +1,7 @@
 """Two speeds of one meaning: a kernel is a plain function; its fast form is made of the same code.
 
 ``@kernel`` only registers a function. :mod:`gnomon.engine.fast` hands out Numba's form of it. Small runs use the
-plain form, so that they answer from a cold start without compiling anything. A property test holds both to the same log.
+plain form, so that they answer from a cold start without compiling anything. A property test holds both to one log.
 """
 
 from __future__ import annotations

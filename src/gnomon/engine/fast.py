@@ -45,13 +45,20 @@ _HEADER: Final = 5
 """Words of Numba's array structure before its shape: two references (unused), items, item size, address of the data."""
 
 
+_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "_nrt": False}
+"""Divisions do not raise; no reference counts, as nothing is allocated."""
+
+config: Any = numba.config
+
+
 class FastWorld:
     """The world as compiled kernels take it: a block of words that describes every column, and the columns themselves,
     kept alive."""
 
     def __init__(self, world: World) -> None:
         words: list[int] = []
-        for column, (name, kind) in zip(world, _FIELDS.items(), strict=True):
+        columns = cast("tuple[np.ndarray[Any, Any], ...]", world)
+        for column, (name, kind) in zip(columns, _FIELDS.items(), strict=True):
             if numba.typeof(column) != kind:
                 raise TypeError(f"column {name} is {numba.typeof(column)}, not {kind}")
             words += [0, 0, column.size, column.itemsize, column.ctypes.data, *column.shape, *column.strides]
@@ -60,7 +67,7 @@ class FastWorld:
         self.address = int(self.block.ctypes.data)
 
 
-class WorldType(types.Type):  # type: ignore[misc]
+class WorldType(types.Type):
     """Numba's type of a world."""
 
     def __init__(self) -> None:
@@ -92,12 +99,12 @@ _OFFSETS = dict(
 register_model(WorldType)(models.OpaqueModel)
 
 
-@typeof_impl.register(FastWorld)  # type: ignore[untyped-decorator]
+@typeof_impl.register(FastWorld)
 def _typeof(value: FastWorld, context: Any) -> WorldType:
     return _WORLD
 
 
-@unbox(WorldType)  # type: ignore[untyped-decorator]
+@unbox(WorldType)
 def _unbox(kind: WorldType, value: Any, c: Any) -> Any:
     number = c.pyapi.object_getattr_string(value, "address")
     address = c.pyapi.long_as_longlong(number)
@@ -106,14 +113,14 @@ def _unbox(kind: WorldType, value: Any, c: Any) -> Any:
 
 
 @infer_getattr
-class _Columns(AttributeTemplate):  # type: ignore[misc]
+class _Columns(AttributeTemplate):
     key = WorldType
 
-    def generic_resolve(self, kind: WorldType, name: str) -> Any:
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
         return _FIELDS.get(name)
 
 
-@lower_getattr_generic(WorldType)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(WorldType)
 def _get_column(context: Any, builder: Any, kind: WorldType, value: Any, name: str) -> Any:
     """Load the array structure of one column from the block."""
     offset = ir.Constant(ir.IntType(64), 8 * _OFFSETS[name])
@@ -145,7 +152,7 @@ def _forms() -> dict[Any, Any]:
             hints = get_type_hints(plain, include_extras=True)
             result = _type_of(hints.pop("return"))
             signature = result(*map(_type_of, hints.values()))
-            form = numba.njit(signature, cache=_usable(), error_model="numpy", _nrt=False)(clone)
+            form = numba.njit(signature, cache=_usable(), **_OPTIONS)(clone)
             forms[plain] = form
             for other in scopes.values():
                 if other.get(plain.__name__) is plain:
@@ -173,12 +180,12 @@ def _callees_first() -> list[FunctionType]:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_folder())
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(_folder())
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 @cache

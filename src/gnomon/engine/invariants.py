@@ -21,7 +21,7 @@ _HOLDING = (State.HELD, State.RUNNING)
 
 
 def resources_are_conserved(w: World) -> Broken:
-    """What tasks hold and what is free make up the capacity, of every node, dimension and device; nothing is negative."""
+    """What tasks hold and what is free make up the capacity, of every node, dimension, device; none is negative."""
     plain = w.need.shape[1] - 1
     held = np.zeros_like(w.capacity)
     tasks = np.flatnonzero(np.isin(w.state, _HOLDING))
@@ -73,8 +73,8 @@ def queues_are_whole(w: World) -> Broken:
 
 def gangs_are_whole(w: World) -> Broken:
     """A unit's tasks all wait or none does; tasks are held only while a peer has no place."""
-    for u in np.flatnonzero(w.count > 1).tolist():
-        states = w.state[w.member[w.first[u] : w.first[u] + w.count[u]]]
+    for u in np.flatnonzero(w.size > 1).tolist():
+        states = w.state[w.member[w.first[u] : w.first[u] + w.size[u]]]
         if (states == State.WAITING).any() and not (states == State.WAITING).all():
             yield f"a part of gang {u} waits", int(w.member[w.first[u]])
     held = np.flatnonzero(w.state == State.HELD)

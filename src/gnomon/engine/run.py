@@ -35,8 +35,8 @@ _BATCH = 50_000
 class Ports:
     """What the loop asks others for.
 
-    ``order(world, state)`` puts the queue in order, ``state`` being what ``advance`` takes; ``place(world)`` answers the
-    question in ``World.at[ASK]``;
+    ``order(world, state)`` puts the queue in order, ``state`` being what ``advance`` takes; ``place(world)`` answers
+    the question in ``World.at[ASK]``;
     ``next_time(world)``: when the next event is; ``check(world)`` runs after every instant and raises InvariantError;
     ``progress(world)`` returns False to stop the run.
     """

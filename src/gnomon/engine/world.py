@@ -49,8 +49,8 @@ class World(NamedTuple):
     arrive_row: I32
     start_row: I32
     # units
-    first: I32  # its members are member[first : first + count]
-    count: I32
+    first: I32  # its members are member[first : first + size]
+    size: I32
     member: I32
     tenant: I32
     rank: I64  # position in the order: the smaller, the earlier

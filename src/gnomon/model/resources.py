@@ -67,3 +67,7 @@ class Resources:
         """The resources with an amount above zero, ``cpu``, ``memory``, ``gpu`` first."""
         plain = [name for name in ("cpu", "memory", "gpu") if self.amount(name)]
         return (*plain, *(name for name, amount in self.named if amount))
+
+
+NOTHING = Resources()
+"""No resources at all."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
 from gnomon.model.cluster import Cluster
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.work import Work

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.model.resources import NEVER, Resources
+from gnomon.model.resources import NEVER, NOTHING, Resources
 
 _T = TypeVar("_T", bound=Hashable)
 IntArray = npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ class Note:
 class Shape:
     """What tasks of equal spec have in common: the request and where it may run (no ``node_kinds``: anywhere)."""
 
-    request: Resources = Resources()
+    request: Resources = NOTHING
     node_kinds: tuple[str, ...] = ()
     node_labels: tuple[tuple[str, str], ...] = ()
 

@@ -90,8 +90,11 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
         raise unknown_name("order", policy.order, KEYS)
     if not callable(policy.placement) and policy.placement not in codes.PLACEMENT_CODES:
         raise unknown_name("placement", policy.placement, codes.PLACEMENT_CODES)
-    order, easy = str(policy.order), lambda name, default=False: bool(policy.option("easy", name, default))
-    place = str(policy.placement)
+    order, place = str(policy.order), str(policy.placement)
+
+    def easy(name: str, default: bool = False) -> bool:
+        return bool(policy.option("easy", name, default))
+
     opt, rate = np.zeros(codes.OPT_SIZE, np.int64), np.zeros(codes.RATE_SIZE, np.float64)
     opt[codes.TENANTS] = _FAIR.get(order, codes.BY_RANK)
     opt[codes.BLOCKS_ALL] = bool(policy.option(order, "blocks", order not in _FAIR))
@@ -189,7 +192,7 @@ def _unit_columns(scenario: Scenario, columns: Columns) -> Columns:
     return {
         "unit": unit,
         "first": first,
-        "count": count,
+        "size": count,
         "member": member,
         "rank": np.zeros(len(first), np.int64),
         "verdict": np.zeros(len(first), np.int8),
@@ -253,7 +256,7 @@ def _space(n: int, columns: Columns, *, conservative: bool) -> Columns:
         "line": np.empty(n + 1, np.int32),
         "row": np.zeros((2, columns["capacity"].shape[1]), np.int64),
         "victims": np.empty(n + 1, np.int32),
-        "decided": np.full(int(columns["count"].max(initial=1)) + 1, ASK_PYTHON, np.int32),
+        "decided": np.full(int(columns["size"].max(initial=1)) + 1, ASK_PYTHON, np.int32),
         "step_time": np.empty(steps, np.int64),
         "step_free": np.empty((steps, *columns["capacity"].shape), np.int64),
         "log_t": np.empty(rows, np.int64),
@@ -282,15 +285,15 @@ def _judge(world: World, layout: Layout, columns: Columns, usable: np.ndarray) -
     by_member = says[world.member]
     worst = np.maximum.reduceat(by_member, world.first) if len(world.first) else by_member
     world.verdict[:] = worst
-    single = (world.count == 1) & (worst == 0)
+    single = (world.size == 1) & (worst == 0)
     over = (world.need[world.shape[world.member[world.first]]] > world.limit[world.tenant]).any(axis=1)
     world.verdict[single & over] = Reason.OVER_LIMIT
-    for u in np.flatnonzero((world.count > 1) & (worst == 0)).tolist():
+    for u in np.flatnonzero((world.size > 1) & (worst == 0)).tolist():
         world.verdict[u] = _judge_gang(world, u)
 
 
 def _judge_gang(world: World, u: int) -> int:
-    tasks = world.member[world.first[u] : world.first[u] + world.count[u]]
+    tasks = world.member[world.first[u] : world.first[u] + world.size[u]]
     needs = world.need[world.shape[tasks]].sum(axis=0)
     if (needs > world.limit[world.tenant[u]]).any() or len(tasks) > world.most_running[world.tenant[u]]:
         return int(Reason.OVER_LIMIT)

@@ -1,9 +1,9 @@
-"""Conservative backfilling: everybody who waits has a promised start, and nobody may delay one (Mualem & Feitelson, IEEE
-TPDS 2001).
+"""Conservative backfilling: everybody who waits has a promised start, and nobody may delay one (Mualem & Feitelson,
+IEEE TPDS 2001).
 
 A unit gets the earliest slot on arrival. When something is given back early, the slots are tightened in queue order,
-each unit taking the earliest slot while all others keep theirs: so a promise only ever moves forward. When tasks overrun
-their estimates (``kill_at_limit`` off) promises cannot all be kept, and the profile is made anew.
+each unit taking the earliest slot while all others keep theirs: so a promise only ever gets earlier. When tasks
+overrun their estimates (``kill_at_limit`` off) promises cannot all be kept, and the profile is made anew.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def schedule_conservative(w: World) -> None:
         if tighten or w.slot[u] >= NEVER:
             _improve(w, u)
         if w.slot[u] <= now:
-            for i in range(w.first[u], w.first[u] + w.count[u]):
+            for i in range(w.first[u], w.first[u] + w.size[u]):
                 occupy(w, w.member[i], -1, False)
             commit(w, u)
         else:
@@ -126,5 +126,5 @@ def _lift(w: World, u: int) -> None:
 def _book_unit(w: World, u: int, length: int, sign: int) -> None:
     if w.slot[u] >= NEVER:
         return
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         book(w, w.member[i], w.slot[u], w.slot[u] + length, sign)

@@ -115,7 +115,7 @@ def node_of(placement: Placement, view: View, task: int, nodes: npt.NDArray[np.i
         raise InputError(f"the placement {name} failed: {type(error).__name__}: {error}") from error
     if node is None:
         return -1
-    if not isinstance(node, (int, np.integer)) or not 0 <= node < len(view.free) or not view.offered(node):
+    if not 0 <= node < len(view.free) or not view.offered(node):
         raise InputError(f"the placement {name} chose a node it was not offered", found=node, allowed=str(nodes[:20]))
     return int(node)
 

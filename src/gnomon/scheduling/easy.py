@@ -22,7 +22,7 @@ def reserve(w: World, u: int) -> None:
     copy_rows(rest, w.free)
     kept = w.at[SHADOW] if w.opt[KEEP] == 1 and w.at[PROMISED] == u else -1
     w.at[PROMISED] = u
-    gang, windows = w.count[u] > 1, len(w.wakes) > 0
+    gang, windows = w.size[u] > 1, len(w.wakes) > 0
     s = w.shape[w.member[w.first[u]]]
     last, i, time = w.at[LINE], 0, w.at[NOW]
     while True:
@@ -65,7 +65,7 @@ def ends_in_time(w: World, u: int) -> bool:
 def candidate_length(w: World, u: int) -> int:
     """How long a candidate is expected to run: the longest of its tasks."""
     length = 0
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         task = w.member[i]
         length = max(length, w.duration[task] if w.opt[REAL_CANDIDATES] == 1 else w.estimate[task])
     return length

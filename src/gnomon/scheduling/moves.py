@@ -1,4 +1,4 @@
-"""What changes the state: a unit is placed, started, held, ends, gives way. Only these touch the ledger and the queues."""
+"""What changes the state: a unit is placed, started, held, ends, gives way. Only these touch ledger and queues."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def place(w: World, u: int, length: int, spare: bool) -> int:
     first = w.first[u]
     until = w.at[NOW] + length
     w.at[DECIDED] = 0
-    for i in range(first, first + w.count[u]):
+    for i in range(first, first + w.size[u]):
         task = w.member[i]
         n = choose_node(w, task, until, spare)
         if n < 0:
@@ -94,8 +94,8 @@ def commit(w: World, u: int) -> None:
     if w.at[PROMISED] == u:
         w.at[PROMISED] = -1
     t = w.tenant[u]
-    gang = w.count[u] > 1
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    gang = w.size[u] > 1
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         task = w.member[i]
         charge(w, t, w.shape[task], 1)
         cause = max(w.arrive_row[task], w.node_row[w.node[task]], w.tenant_row[t])
@@ -177,7 +177,7 @@ def release(w: World, task: int, row: int) -> None:
 @kernel
 def give_way(w: World, u: int, preemptor: int) -> None:
     """All tasks of a running unit lose their place to ``preemptor`` and queue again at their old rank."""
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         task = w.member[i]
         row = emit(w, PREEMPT, task, w.node[task], w.arrive_row[preemptor], PREEMPTED, preemptor)
         release(w, task, row)
@@ -196,7 +196,7 @@ def note_wait(w: World, u: int, reason: int, value: int) -> None:
     first = w.first[u]
     if w.why[w.member[first]] == reason:
         return
-    for i in range(first, first + w.count[u]):
+    for i in range(first, first + w.size[u]):
         task = w.member[i]
         w.why[task] = reason
         emit(w, WAIT, task, -1, max(w.arrive_row[task], w.at[TRIGGER]), reason, value)

@@ -1,5 +1,5 @@
-"""The scheduling loop: order → admit → filter → score → commit, and when nothing fits: preempt, backfill, or wait with a
-reason.
+"""The scheduling loop: order → admit → filter → score → commit, and when nothing fits: preempt, backfill, or wait with
+a reason.
 
 :func:`advance` is the one transition of the simulated world: it takes the events of the next instant in their
 documented order (:mod:`gnomon.engine.agenda`), then runs one pass. :func:`schedule` is that pass. It can stop to
@@ -21,9 +21,9 @@ from gnomon.engine.world import (
     HEADS,
     IDLE,
     INSTANT,
-    NEED_SPACE,
     NEED_NODE,
     NEED_ORDER,
+    NEED_SPACE,
     NOW,
     OK,
     OLDEST,
@@ -85,7 +85,7 @@ RESOURCES, ORDER, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED = (
 
 @kernel
 def advance(w: World, until: int, instants: int, repeats: int) -> int:
-    """Let the world go on: at most ``instants`` instants, none later than ``until``, at most ``repeats`` at one time."""
+    """Let the world go on: at most ``instants`` instants, none later than ``until``, at most ``repeats`` at a time."""
     while True:
         if w.at[PHASE] == IDLE:
             if instants == 0:
@@ -134,7 +134,7 @@ def has_space(w: World, now: int) -> bool:
         u = w.arrivals[entering]
         if w.submit[w.member[w.first[u]]] > now:
             break
-        tasks += w.count[u]
+        tasks += w.size[u]
         entering += 1
     inside = w.at[TASKS_INSIDE] + tasks
     if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] + 4 * inside + 2 * len(w.window_node) + 8 > len(w.step_time):
@@ -179,21 +179,21 @@ def submits_now(w: World, now: int) -> bool:
 @kernel
 def arrive(w: World, u: int) -> None:
     """Admit a unit to its queue, or refuse it for ever."""
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         task = w.member[i]
         w.state[task] = S_WAITING
         w.arrive_row[task] = emit(w, ARRIVE, task, -1, -1, 0, 0)
     if w.verdict[u] != 0:
         refuse(w, u, w.verdict[u])
         return
-    w.at[TASKS_INSIDE] += w.count[u]
+    w.at[TASKS_INSIDE] += w.size[u]
     enqueue(w, u)
 
 
 @kernel
 def refuse(w: World, u: int, reason: int) -> None:
     """Reject all tasks of a unit."""
-    for i in range(w.first[u], w.first[u] + w.count[u]):
+    for i in range(w.first[u], w.first[u] + w.size[u]):
         task = w.member[i]
         w.state[task] = S_REJECTED
         emit(w, REJECT, task, -1, w.arrive_row[task], reason, -1)
@@ -303,7 +303,7 @@ def waits(w: World, u: int) -> bool:
 @kernel
 def preempt(w: World, u: int) -> bool:
     """Make room for a single task by sending away running units of lower priority; the pass then tries it again."""
-    if w.count[u] > 1:
+    if w.size[u] > 1:
         return False
     task = w.member[w.first[u]]
     count = find_victims(w, task)
@@ -319,7 +319,7 @@ def block(w: World, u: int, follower: int) -> None:
     """The first unit does not fit: it stops everybody, or its tenant only, or gets the reservation, or is dropped."""
     if w.opt[DROP] == 1:
         dequeue(w, u)
-        w.at[TASKS_INSIDE] -= w.count[u]
+        w.at[TASKS_INSIDE] -= w.size[u]
         refuse(w, u, DROPPED)
         w.cursor[w.tenant[u]] = follower
         return

@@ -1,8 +1,9 @@
 """Filter and score: which node a task gets.
 
 Among the nodes that pass every filter the highest score wins, the first node at a tie (``ties=shuffled`` gives the
-nodes a random order for the whole run). Scores depend on the node's free row and on what the policy looks at of the shape, so
-shapes that score alike (``World.kin``) share a line of a table, brought up to date for the nodes that changed since.
+nodes a random order for the whole run). Scores depend on the node's free row and on what the policy looks at of the
+shape, so shapes that score alike (``World.kin``) share a line of a table, brought up to date for the nodes that changed
+since.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Preemption by priority: which running units give way so that one of higher priority can start.
 
 On each node the units of lowest priority go first, the latest started first among equals, until the task fits; units
-that turn out not to be in the way stay. Among the nodes the one wins whose most important victim matters least, then the
-one with fewest victims, then the one that loses least running time, then the first. A gang goes as a whole.
+that turn out not to be in the way stay. Among the nodes the one wins whose most important victim matters least, then
+the one with fewest victims, then the one that loses least running time, then the first. A gang goes as a whole.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from gnomon.scheduling.placing import allows
 
 @kernel
 def find_victims(w: World, task: int) -> int:
-    """Write into ``World.victims`` the running tasks whose units must go so that ``task`` fits somewhere, and return how
-    many there are; 0 if nothing helps."""
+    """Write into ``World.victims`` the running tasks whose units must go so that ``task`` fits somewhere, and return
+    how many there are; 0 if nothing helps."""
     best, best_count, best_priority, best_time = -1, NEVER, NEVER, NEVER
     for n in range(len(w.free)):
         if not allows(w, n, w.shape[task]):

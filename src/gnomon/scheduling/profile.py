@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
 from gnomon.engine.ledger import copy_row, copy_rows, fits, move, pick_devices
-from gnomon.engine.world import I64x2, NOW, STEPS, World
+from gnomon.engine.world import NOW, STEPS, I64x2, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.placing import allows
 from gnomon.scheduling.seats import seat_all
@@ -80,7 +80,7 @@ def _same(w: World, a: int, b: int) -> bool:
 def find_slot(w: World, u: int, length: int, bound: int) -> int:
     """The earliest time before ``bound`` from which the unit fits for ``length``, or ``bound``; its tasks get their
     nodes and devices. The first node wins among those with the same time."""
-    if w.count[u] > 1:
+    if w.size[u] > 1:
         return _find_gang_slot(w, u, length, bound)
     task = w.member[w.first[u]]
     best = bound

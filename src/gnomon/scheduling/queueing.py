@@ -131,12 +131,12 @@ def charge(w: World, t: int, s: int, sign: int) -> None:
 def over_limit(w: World, u: int) -> int:
     """0 if the unit's tenant may start it; 1 if the limit of its resources forbids, 2 if that of running tasks does."""
     t = w.tenant[u]
-    if w.running[t] + w.count[u] > w.most_running[t]:
+    if w.running[t] + w.size[u] > w.most_running[t]:
         return 2
     first = w.first[u]
     for d in range(w.need.shape[1]):
         held = w.used[t, d]
-        for i in range(first, first + w.count[u]):
+        for i in range(first, first + w.size[u]):
             held += w.need[w.shape[w.member[i]], d]
         if held > w.limit[t, d]:
             return 1

@@ -1,9 +1,10 @@
 """Scores of a node for a shape, one function a policy; the higher, the better, on a scale of 0 to 100.
 
 ``w.scale[r]`` turns an amount of resource r into a fraction of the largest node's, and is 0 for resources that the
-policy leaves out (``over=cpu/gpu``). Sources: best/worst fit, dot product, GPU packing, GPU clustering and fragmentation
-gradient descent follow Weng et al., "Beware of Fragmentation", USENIX ATC'23, and its simulator; least and most allocated
-and balanced follow the Kubernetes plugins NodeResourcesFit and NodeResourcesBalancedAllocation, in fractions.
+policy leaves out (``over=cpu/gpu``). Sources: best/worst fit, dot product, GPU packing, GPU clustering and
+fragmentation gradient descent follow Weng et al., "Beware of Fragmentation", USENIX ATC'23, and its simulator; least
+and most allocated and balanced follow the Kubernetes plugins NodeResourcesFit and NodeResourcesBalancedAllocation, in
+fractions.
 """
 
 from __future__ import annotations

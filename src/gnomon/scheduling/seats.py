@@ -14,7 +14,7 @@ def seat_all(w: World, u: int, time: int) -> bool:
     """Take a seat for every task of the unit on the first node with room, or none. ``time``: when they would start, for
     the advance reservations; -1 when ``rest`` has those taken out already."""
     first = w.first[u]
-    for i in range(first, first + w.count[u]):
+    for i in range(first, first + w.size[u]):
         task = w.member[i]
         n = first_node(w, task, time)
         if n < 0:
@@ -33,7 +33,8 @@ def first_node(w: World, task: int, time: int) -> int:
     """The first node with room for the task in ``rest``, -1 none."""
     s = w.shape[task]
     for n in range(len(w.rest)):
-        if allows(w, n, s) and fits(w, w.rest, n, s):
-            if time < 0 or len(w.window_node) == 0 or windows_allow(w, n, task, time, time + w.estimate[task]):
-                return n
+        if not (allows(w, n, s) and fits(w, w.rest, n, s)):
+            continue
+        if time < 0 or len(w.window_node) == 0 or windows_allow(w, n, task, time, time + w.estimate[task]):
+            return n
     return -1

@@ -76,8 +76,8 @@ def families(gpus: I32, share: np.ndarray) -> I32:
 
 
 def task_classes(scenario: Scenario, columns: Columns, share: float) -> tuple[F64, I32]:
-    """FGD's typical tasks: distinct (cpu, devices, share, allowed nodes), most frequent first (ties: larger first), until
-    they cover ``share`` of the work; their weights sum to 1 (Weng et al., ATC'23, section 3.2)."""
+    """FGD's typical tasks: distinct (cpu, devices, share, allowed nodes), most frequent first (ties: larger first),
+    until they cover ``share`` of the work; their weights sum to 1 (Weng et al., ATC'23, section 3.2)."""
     if not 0 < share <= 1:
         raise InputError("a share of the tasks", field="policy fgd:classes", found=share, allowed="above 0, at most 1")
     work = scenario.work
