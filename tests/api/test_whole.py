@@ -107,6 +107,21 @@ def test_a_kill_between_the_two_renames_is_repaired_by_who_comes_next(tmp_path: 
 
 
 @pytest.mark.unit
+def test_a_kill_after_the_two_renames_leaves_nothing_for_long(tmp_path: Path) -> None:
+    keep(tmp_path / "run", "new")
+    fill("old", _made(tmp_path / ".run.old"))
+    whole.recover(tmp_path / "run")
+    assert kept(tmp_path / "run") == {"new"}
+    keep(tmp_path / "run", "newer")
+    assert os.listdir(tmp_path) == ["run"]
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.unit
 def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()

@@ -78,6 +78,12 @@ def test_demand_is_served_by_half_when_one_waits_as_long_as_one_runs() -> None:
 
 
 @pytest.mark.unit
+def test_a_place_that_is_held_is_used() -> None:
+    story = Story(POOL, [task("a")]).arrive(0).tell(0, Kind.HOLD, 0).tell(3, Kind.START, 0).tell(5, Kind.END, 0)
+    assert served(story.past, "user").tolist() == [1.0]
+
+
+@pytest.mark.unit
 def test_who_still_waits_is_not_served() -> None:
     tasks = [task("a", user="u"), task("b", user="v"), task("c", user="w")]
     story = Story(POOL, tasks).arrive(0, 1, 2).tell(0, Kind.REJECT, 2).run(0, 0, 5)

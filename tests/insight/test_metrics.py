@@ -75,6 +75,18 @@ def test_what_was_preempted_is_wasted() -> None:
 
 
 @pytest.mark.unit
+def test_the_slowdown_is_that_of_the_last_attempt() -> None:
+    story = Story(POOL, [task("a")]).arrive(0).tell(0, Kind.START, 0).tell(40, Kind.PREEMPT, 0).run(0, 60, 80)
+    assert measured(story).bounded_slowdown.mean == 80 / 20
+
+
+@pytest.mark.unit
+def test_a_cancelled_task_waited_until_then() -> None:
+    story = Story(POOL, [task("a"), task("b")]).arrive(0, 1).run(0, 0, 3).tell(3, Kind.CANCEL, 1).tell(50, Kind.STOP)
+    assert measured(story).longest_wait_s == 3
+
+
+@pytest.mark.unit
 def test_what_was_killed_is_wasted_but_has_a_turnaround() -> None:
     story = Story(POOL, [task("a", cpus(2)), task("b", cpus(1))]).arrive(0, 1)
     story.tell(0, Kind.START, 0).tell(5, Kind.KILL, 0, reason=Reason.AT_ESTIMATE).run(1, 5, 10)

@@ -56,10 +56,10 @@ class Distribution:
 
     @classmethod
     def of_ns(cls, values: IntArray) -> Distribution:
-        """Of times in ns, in seconds; the mean is that of the exact sum."""
+        """Of times in ns, in seconds; the mean is that of the exact sum, percentiles are rounded to ns."""
         if not len(values):
             return cls()
-        p50, p90, p99 = (float(p) / SECOND for p in np.percentile(values, (50, 90, 99)))
+        p50, p90, p99 = (round(float(p)) / SECOND for p in np.percentile(values, (50, 90, 99)))
         return cls(exact.total(values) / (len(values) * SECOND), p50, p90, p99, int(values.max()) / SECOND)
 
 
