@@ -15,7 +15,14 @@ from gnomon.model.resources import NEVER
 @kernel
 def push_end(w: World, time: int, task: int) -> None:
     """Enter the end of a task's present start."""
-    ticket = w.ticket[task]
+    if w.at[ENDS] == len(w.end_time):
+        drop_void_ends(w)
+    sift_up(w, time, w.ticket[task], task)
+
+
+@kernel
+def sift_up(w: World, time: int, ticket: int, task: int) -> None:
+    """Add an entry to the heap."""
     i = w.at[ENDS]
     w.at[ENDS] = i + 1
     while i > 0:
@@ -25,6 +32,18 @@ def push_end(w: World, time: int, task: int) -> None:
         w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[up], w.end_ticket[up], w.end_task[up]
         i = up
     w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, task
+
+
+@kernel
+def drop_void_ends(w: World) -> None:
+    """Leave only the entries of present starts, of which there are no more than tasks. The heap is built anew in its own
+    place: entry k is read before the k entries or fewer that were kept are written."""
+    entries = w.at[ENDS]
+    w.at[ENDS] = 0
+    for k in range(entries):
+        time, ticket, task = w.end_time[k], w.end_ticket[k], w.end_task[k]
+        if w.ticket[task] == ticket:
+            sift_up(w, time, ticket, task)
 
 
 @kernel

@@ -158,6 +158,6 @@ def window_columns(layout: Layout, cluster: Cluster, users: tuple[str, ...]) -> 
         "window_from": np.array(begin, np.int64),
         "window_to": np.array(end, np.int64),
         "window_amount": np.array(amount, np.int64).reshape(-1, layout.plain + layout.slots),
-        "window_user": np.array(open_to, np.int8).reshape(-1, len(users)),
+        "window_user": np.array(open_to, np.int8).reshape(len(node), len(users)),
         "wakes": np.array(times, np.int64),
     }

@@ -366,7 +366,7 @@ def nothing_free(w: World) -> bool:
     """Whether a pool has too little left for even the smallest request, so that the scan may end."""
     if len(w.free) > 1:
         return False
-    for d in range(w.free.shape[1]):
+    for d in range(len(w.least)):
         if w.free[0, d] < w.least[d]:
             return True
     return False
