@@ -59,7 +59,7 @@ def test_a_comparison_over_seeds_shows_the_confidence_of_values_and_differences(
         return {"makespan_s": seconds, "wait_s": {"mean": seconds}}
 
     variants = [
-        Variant("fcfs", of(30.0), {"makespan_s": 1.25}),
+        Variant("fcfs", of(30.0), {"makespan_s": 1.25, "wait_s.mean": 0.0}),
         Variant(
             "easy", of(20.0), {"makespan_s": 1.5}, difference={"makespan_s": (-10.0, 2.0), "wait_s.mean": (3.0, 4.0)}
         ),
@@ -71,7 +71,7 @@ def test_a_comparison_over_seeds_shows_the_confidence_of_values_and_differences(
         fcfs      30s ±1.25s    30s
         easy       20s ±1.5s    20s
 
-        DIFFERENCE TO fcfs (in parentheses: may be chance)
+        DIFFERENCE TO fcfs (in parentheses: may be chance; =: none)
         VARIANT   MAKESPAN        WAIT
         easy      -10s ±2s   (+3s ±4s)
         """,

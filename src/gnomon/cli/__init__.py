@@ -42,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
         _complain(error, f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         return USER_ERROR
     except Exception as error:
-        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        what = f"{type(error).__name__}: {error}".rstrip(".: ")
         _complain(error, f"{what}. This is a bug in Gnomon, please report it; GNOMON_DEBUG=1 shows where it comes from")
         return OUR_FAULT
 

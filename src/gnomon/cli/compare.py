@@ -58,7 +58,7 @@ def compare(
     from gnomon.insight import compare as insight
     from gnomon.report import text
 
-    first = (cluster or [None])[0]
+    first = cluster[0] if cluster else None
     base = scenarios_of(Arguments(work, first, None, system, None, until, work_format, cluster_format, no_kill))
     trials = _trials(base, policies_of(policy), cluster or [], cluster_format, numbers_of(seeds, "--seeds"))
     with Watch("simulating") as watch:
@@ -123,12 +123,19 @@ def _best(variant: str, found: Comparison) -> frozenset[str]:
 
 
 def _write_page(path: Path, trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison) -> None:
-    """One page, with each variant's run with its first seed."""
+    """One page; with several seeds its pictures are of the first one, its metrics are the means."""
     from gnomon.api.whole import write_file
+    from gnomon.model.work import Note
     from gnomon.report import html
 
     first = {trial.variant: run for trial, run in reversed(list(zip(trials, runs, strict=True)))}
-    exhibits = [first[row.variant].exhibit(row.variant, best=_best(row.variant, found)) for row in found.rows]
+    exhibits = []
+    for row in found.rows:
+        exhibit = first[row.variant].exhibit(row.variant, best=_best(row.variant, found))
+        if len(row.seeds) > 1:
+            text = f"of seed {row.seeds[0]}; the metrics are means over the seeds {', '.join(map(str, row.seeds))}"
+            exhibit = replace(exhibit, metrics=row.metrics, notes=[*exhibit.notes, Note("note", "pictures", text)])
+        exhibits.append(exhibit)
     write_file(path, lambda beside: html.write(beside, exhibits))
 
 

@@ -37,7 +37,8 @@ SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system that schedules.", show_default=False)
 ]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Of all that is random. [default: 0]", show_default=False)
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="Of all that is random. [default: 0]", show_default=False),
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="T", help="Stop at this time, as in 24h.", show_default=False)

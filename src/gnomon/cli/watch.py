@@ -41,6 +41,8 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open.close()
+        if self.interrupted and isinstance(error, Exception):  # a worker that was stopped too, and the like
+            raise KeyboardInterrupt from None
 
     def __call__(self, done: int, total: int, now_ns: int) -> bool:
         """Show how far the run is; False if it is to stop."""

@@ -7,6 +7,19 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+  // The colours of lines and bars, and what they are on a dark page.
+  const BRIGHT = {
+    "#0072B2": "#4FA9E2",
+    "#D55E00": "#FF8B3D",
+    "#009E73": "#2CC79B",
+    "#CC79A7": "#E39BC2",
+    "#E69F00": "#F3B73C",
+    "#56B4E9": "#8ACDF5",
+    "#7F7F7F": "#A8A8A8",
+    "#B8A800": "#D9CB3A",
+  };
+  const shade = (text) => (dark.matches && text ? (BRIGHT[text.slice(0, 7)] || text.slice(0, 7)) + text.slice(7) : text);
+
   function layoutOf(figure) {
     const axis = { gridcolor: colour("--grid"), linecolor: colour("--line"), zeroline: false, automargin: true };
     const given = figure.layout;
@@ -28,14 +41,16 @@
   }
 
   function dataOf(figure) {
-    // Little is pale on a pale page and dark on a dark one.
     return figure.data.map((trace) => {
-      const scaled = trace.type === "heatmap" ? { ...trace, reversescale: !dark.matches } : { ...trace };
-      if (trace.marker && trace.marker.colorscale) {
-        const line = { ...trace.marker.line, color: colour("--soft") };
-        scaled.marker = { ...trace.marker, reversescale: !dark.matches, line };
+      if (trace.line) {
+        const line = { ...trace.line, color: shade(trace.line.color) };
+        return { ...trace, line, ...(trace.fillcolor && { fillcolor: shade(trace.fillcolor) }) };
       }
-      return scaled;
+      // Little is pale on a pale page and dark on a dark one.
+      if (trace.type === "heatmap") return { ...trace, reversescale: !dark.matches };
+      if (!trace.marker.colorscale) return { ...trace, marker: { ...trace.marker, color: shade(trace.marker.color) } };
+      const line = { ...trace.marker.line, color: colour("--soft") };
+      return { ...trace, marker: { ...trace.marker, line, reversescale: !dark.matches } };
     });
   }
 

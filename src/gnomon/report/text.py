@@ -96,30 +96,34 @@ def comparison(variants: Sequence[Variant], *, wide: bool = False) -> Text:
     for index, variant in enumerate(variants):
         row: list[Cell] = [variant.name]
         for column, winners in zip(shown, marked, strict=True):
-            text = column.text(variant.metrics)
-            if column.key in variant.spread:
-                text += f" ±{column.write(variant.spread[column.key])}"
+            text = column.text(variant.metrics) + _spread(column, variant.spread.get(column.key))
             row.append(Text(f"{text}*", style="bold") if index in winners else text + " " * bool(winners))
         rows.append(row)
     headers = ["VARIANT", *(column.header + " " * bool(w) for column, w in zip(shown, marked, strict=True))]
     blocks = [table(headers, rows, right=range(1, len(headers)))]
     if len(variants) > 1 and (wide or any(variant.spread for variant in variants)):
-        title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance)"
+        title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance; =: none)"
         headers = ["VARIANT", *(column.header for column in shown)]
         lines = [[v.name, *(_difference(column, v.difference) for column in shown)] for v in variants[1:]]
         blocks.append(_titled(title, table(headers, lines, right=range(1, len(headers)))))
     return Text("\n\n").join(blocks)
 
 
+def _spread(column: Column, half_width: float | None) -> str:
+    """The confidence interval behind a value, unless it is too small to be seen."""
+    text = column.write(half_width or 0)
+    return "" if text == column.write(0) else f" ±{text}"
+
+
 def _difference(column: Column, found: Mapping[str, tuple[float, float | None]]) -> str:
     if column.key not in found:
         return NOTHING
     mean, half_width = found[column.key]
-    text = f"{'+' if mean > 0 else '-' if mean < 0 else ''}{column.write(abs(mean))}"
-    if half_width is None:
-        return text
-    text += f" ±{column.write(half_width)}"
-    return text if abs(mean) > half_width else f"({text})"
+    text, spread = column.write(abs(mean)), _spread(column, half_width)
+    if text == column.write(0) and not spread:
+        return "="
+    text = f"{'+' if mean > 0 else '-' if mean < 0 else ''}{text}{spread}"
+    return text if half_width is None or abs(mean) > half_width else f"({text})"
 
 
 _SPREADS = (

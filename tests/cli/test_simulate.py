@@ -1,0 +1,174 @@
+"""``gnomon simulate``: its forms, its files, its answers."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from gnomon.cli import ANSWERED, INTERRUPTED, USER_ERROR
+from tests.cli.conftest import Gnomon
+from tests.cli.test_frame import PROGRAM
+from tests.shared import ROOT
+
+pytestmark = pytest.mark.unit
+
+SWF = """\
+; MaxProcs: 4
+1 0 0 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1
+2 0 0 10 4 -1 -1 4 20 -1 1 2 1 1 1 1 -1 -1
+3 1 0 5 2 -1 -1 2 5 -1 1 1 1 1 1 1 -1 -1
+"""
+SCENARIO = "cluster: 4\nwork: trace.swf\npolicy: easy\n"
+METRICS = """jobs done rejected makespan_s wait_s turnaround_s bounded_slowdown utilisation allocated throughput_per_s
+fragmentation jain_index preemptions wasted_cpu_s goodput longest_wait_s overtaken_max""".split()
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a trace of three jobs (2, 4 and 2 processors) and a scenario of it."""
+    (tmp_path / "trace.swf").write_text(SWF)
+    (tmp_path / "scenario.yaml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def makespan(ended_out: str) -> float:
+    found: float = json.loads(ended_out)["makespan_s"]
+    return found
+
+
+def test_the_table(gnomon: Gnomon) -> None:
+    ended = gnomon("simulate", "trace.swf", "--cluster", 4, "--policy", "easy")
+    assert ended.code == ANSWERED
+    assert ended.out.splitlines() == [
+        "JOBS   DONE   MAKESPAN",
+        "3      3      20s",
+        "",
+        "               MEAN   P50   P90     P99   MAX",
+        "WAIT         3.333s    0s    8s    9.8s   10s",
+        "TURNAROUND   11.67s   10s   18s   19.8s   20s",
+        "SLOWDOWN      1.333     1   1.8    1.98     2",
+        "",
+        "RESOURCE    USED   ALLOCATED",
+        "cpu        87.5%       87.5%",
+    ]
+
+
+def test_json_is_one_document_with_the_metrics_of_the_contract(gnomon: Gnomon) -> None:
+    document = json.loads(gnomon("simulate", "trace.swf", "--cluster", 4, "--policy", "easy", "-o", "json").out)
+    assert [name for name in METRICS if name not in document] == []
+    assert document["policy"] == "easy"
+    assert document["stopped"] is None
+    assert document["makespan_s"] == 20.0
+    assert all({"what", "field", "text", "count"} == note.keys() for note in document["notes"])
+
+
+def test_yaml_says_the_same(gnomon: Gnomon) -> None:
+    arguments = ("simulate", "trace.swf", "-c", 4, "-p", "easy", "-o")
+    assert yaml.safe_load(gnomon(*arguments, "yaml").out) == json.loads(gnomon(*arguments, "json").out)
+
+
+def test_wide_adds_columns(gnomon: Gnomon) -> None:
+    assert "JAIN" in gnomon("simulate", "trace.swf", "-o", "wide").out
+
+
+def test_options_override_the_scenario(gnomon: Gnomon) -> None:
+    assert makespan(gnomon("simulate", "scenario.yaml", "-o", "json").out) == 20
+    assert makespan(gnomon("simulate", "scenario.yaml", "-p", "fcfs", "-o", "json").out) == 25
+    assert makespan(gnomon("simulate", "scenario.yaml", "-c", 8, "-o", "json").out) == 10
+    assert json.loads(gnomon("simulate", "scenario.yaml", "--seed", 7, "-o", "json").out)["seed"] == 7
+
+
+def test_a_trace_may_say_its_machine_which_is_noted(gnomon: Gnomon) -> None:
+    ended = gnomon("simulate", "trace.swf", "-o", "json")
+    assert makespan(ended.out) == 25
+    assert "4 processors, as the trace says" in ended.err
+
+
+def test_timings_are_the_parts_of_the_contract(gnomon: Gnomon) -> None:
+    document = json.loads(gnomon("simulate", "trace.swf", "--timings", "-o", "json").out)
+    assert list(document["timings"]) == ["read", "compile", "simulate", "log", "write"]
+    assert "CPU-SECONDS" in gnomon("simulate", "trace.swf", "--timings").out
+
+
+def test_all_files_are_written(gnomon: Gnomon, workplace: Path) -> None:
+    options = "--tasks tasks.csv --run kept --html page.html --trace trace.json".split()
+    assert gnomon("simulate", "trace.swf", *options).code == ANSWERED
+    assert gnomon("simulate", "trace.swf", "--tasks", "tasks.parquet").code == ANSWERED
+    with (workplace / "tasks.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["id"], row["start"], row["state"]) for row in rows] == [
+        ("1", "0", "done"),
+        ("2", "10", "done"),
+        ("3", "20", "done"),
+    ]
+    assert pq.read_table(workplace / "tasks.parquet").column("id").to_pylist() == [1, 2, 3]
+    kept = {path.name for path in (workplace / "kept").iterdir()}
+    assert kept == {"log.parquet", "tasks.parquet", "nodes.parquet", "metrics.json", "scenario.yaml"}
+    assert "<h1>trace.swf</h1>" in (workplace / "page.html").read_text()
+    slices = [e for e in json.loads((workplace / "trace.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert {event["name"] for event in slices} == {"1", "2", "3"}
+
+
+def test_what_cannot_run_is_counted_with_its_reason(gnomon: Gnomon) -> None:
+    ended = gnomon("simulate", "trace.swf", "--cluster", 3)
+    assert ended.code == ANSWERED
+    assert ended.out.splitlines()[-2:] == ["STATE      REASON      TASKS   FIRST", "rejected   too large       1   2"]
+
+
+def test_a_run_that_reaches_its_horizon_says_so(gnomon: Gnomon) -> None:
+    ended = gnomon("simulate", "trace.swf", "--until", "5s")
+    assert ended.code == ANSWERED
+    assert "the run stopped early: its horizon is reached" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.swf"], "nowhere.swf: no such file"),
+        (["trace.swf", "--policy", "esay"], "did you mean 'easy'?"),
+        (["trace.swf", "--cluster", "0"], "not a number of processors"),
+        (["trace.swf", "--until", "soon"], "--until"),
+        (["trace.swf", "--system", "slurm"], "not modelled yet"),
+        (["trace.swf", "--system", "slrm"], "unknown system"),
+        (["trace.swf", "--work-format", "nonsense"], "nonsense"),
+        (["trace.swf", "--tasks", "tasks.txt"], "tasks.txt"),
+        (["trace.swf", "--html", "."], "directory"),
+        (["trace.swf", "-o", "xml"], "xml"),
+        (["trace.swf", "--seed", "-1"], "--seed"),
+        (["two.yaml"], "gnomon compare"),
+        (["tasks.yaml"], "--cluster"),
+    ],
+)
+def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, workplace: Path, arguments: list[str], said: str) -> None:
+    (workplace / "two.yaml").write_text("cluster: 4\nwork: trace.swf\npolicy: [easy, fcfs]\n")
+    (workplace / "tasks.yaml").write_text("tasks:\n- {id: a, cpu: 1, duration: 1s}\n")
+    ended = gnomon("simulate", *arguments)
+    assert (ended.code, ended.out) == (USER_ERROR, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_was_simulated(gnomon: Gnomon, workplace: Path) -> None:
+    lines = (f"{i} {i} 0 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n" for i in range(1, 2_900))
+    (workplace / "long.swf").write_text("; MaxProcs: 1\n" + "".join(lines))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [*PROGRAM, "simulate", "long.swf", "--policy", "conservative", "--invariants", "--run", "kept"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED
+    assert "stopped early: it was interrupted; what happened up to then is in kept" in said
+    ended = gnomon("query", "kept", "SELECT kind, reason FROM log ORDER BY row DESC LIMIT 1", "-o", "json")
+    assert json.loads(ended.out) == [{"kind": "stop", "reason": "interrupted"}]
