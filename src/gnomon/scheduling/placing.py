@@ -13,8 +13,8 @@ import math
 from gnomon.engine.compiling import kernel
 from gnomon.engine.ledger import fits, pick_devices
 from gnomon.engine.world import CHANGES, DECIDED, DRAWN, NOW, World
-from gnomon.scheduling.codes import FGD, FIRST_FIT, PERCENT, PLACEMENT, PYTHON, RANDOM
-from gnomon.scheduling.scores import fgd_device, score
+from gnomon.scheduling.codes import FGD, FIRST_FIT, PLACEMENT, PYTHON, RANDOM
+from gnomon.scheduling.scores import fgd_device, points, score
 from gnomon.scheduling.windows import windows_allow
 
 NOWHERE = -1
@@ -82,10 +82,7 @@ def choose_devices(w: World, n: int, task: int) -> int:
 
 @kernel
 def _score(w: World, n: int, s: int) -> float:
-    value = score(w, w.opt[PLACEMENT], n, s)
-    if w.opt[PERCENT] == 1:
-        return float(math.floor(value))
-    return value
+    return points(w, score(w, w.opt[PLACEMENT], n, s))
 
 
 @kernel

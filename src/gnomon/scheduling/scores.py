@@ -22,6 +22,7 @@ from gnomon.scheduling.codes import (
     GPU_PACKING,
     LEAST_ALLOCATED,
     MOST_ALLOCATED,
+    PERCENT,
     PREFER_LOW,
     WORST_FIT,
 )
@@ -49,8 +50,14 @@ def score(w: World, code: int, n: int, s: int) -> float:
     if code == GPU_CLUSTERING:
         return _gpu_clustering(w, n, s)
     if code == FGD:
-        return _sigmoid_of_gradient(w, n, s)
+        return _fgd(w, n, s)
     return 0.0
+
+
+@kernel
+def points(w: World, value: float) -> float:
+    """A score as the policy compares it: as it is, or cut to whole points (``scores=percent``)."""
+    return float(math.floor(value)) if w.opt[PERCENT] == 1 else value
 
 
 @kernel
@@ -128,7 +135,7 @@ def _dot(w: World, n: int, s: int) -> float:
 
 @kernel
 def _gpu_packing(w: World, n: int, s: int) -> float:
-    """Prefer devices in use, then free devices of nodes in use, then idle nodes."""
+    """Prefer devices in use, then free devices of nodes in use, then idle nodes; in whole points."""
     wanted = w.gpus[s]
     if wanted == 0:
         return 0.0
@@ -148,7 +155,7 @@ def _gpu_packing(w: World, n: int, s: int) -> float:
             least = min(least, w.free[n, k])
     if least == WHOLE:
         return float(max(50 - 1, 33))
-    return max(100.0 - (least // 100) / 10.0, 50.0)
+    return float(max(100 - least // 1000, 50))
 
 
 @kernel
@@ -174,31 +181,35 @@ def _gpu_clustering(w: World, n: int, s: int) -> float:
 
 
 @kernel
-def _sigmoid_of_gradient(w: World, n: int, s: int) -> float:
-    """100/(1 + exp(-(F before - F after)/1000)), F in 1/1000 of a device."""
+def _fgd(w: World, n: int, s: int) -> float:
+    """How steeply fragmentation falls; of a share on the best of the devices with room."""
     before = fragmentation(w, n, 0, -1, 0)
-    gain = before - _fragmentation_after(w, n, s)
-    return 100.0 / (1.0 + math.exp(-gain / WHOLE))
-
-
-@kernel
-def _fragmentation_after(w: World, n: int, s: int) -> float:
-    if w.gpus[s] == 1 and w.share[s] < WHOLE:
-        return fragmentation(w, n, w.need[s, 0], fgd_device(w, n, s), w.share[s])
-    return fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], WHOLE)
+    if w.gpus[s] != 1 or w.share[s] == WHOLE:
+        return _steepness(before - fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], WHOLE))
+    plain, best = w.need.shape[1] - 1, 0.0
+    for k in range(w.free.shape[1] - plain):
+        if w.free[n, plain + k] >= w.share[s]:
+            best = max(best, _steepness(before - fragmentation(w, n, w.need[s, 0], k, w.share[s])))
+    return best
 
 
 @kernel
 def fgd_device(w: World, n: int, s: int) -> int:
-    """The device slot whose use by a share of shape ``s`` leaves the least fragmentation, lowest slot at a tie."""
-    plain = w.need.shape[1] - 1
-    best, best_score = -1, 0.0
+    """The device slot on which a share of shape ``s`` scores best, the lowest at a tie."""
+    before = fragmentation(w, n, 0, -1, 0)
+    plain, best, best_score = w.need.shape[1] - 1, -1, 0.0
     for k in range(w.free.shape[1] - plain):
         if w.free[n, plain + k] >= w.share[s]:
-            after = fragmentation(w, n, w.need[s, 0], k, w.share[s])
-            if best < 0 or after < best_score:
-                best, best_score = k, after
+            value = points(w, _steepness(before - fragmentation(w, n, w.need[s, 0], k, w.share[s])))
+            if best < 0 or value > best_score:
+                best, best_score = k, value
     return best
+
+
+@kernel
+def _steepness(gain: float) -> float:
+    """100/(1 + exp(-gain)), with the gain, here in 1/10,000, in devices."""
+    return 100.0 / (1.0 + math.exp(-gain / WHOLE))
 
 
 @kernel
