@@ -92,6 +92,17 @@ def test_a_trace_may_say_its_machine_which_is_noted(gnomon: Gnomon) -> None:
     assert "4 processors, as the trace says" in ended.err
 
 
+def test_files_of_nodes_and_of_tasks_are_told_apart(gnomon: Gnomon, workplace: Path) -> None:
+    nodes, tasks = "nodes: [{name: n, cpu: 2}]\n", "tasks: [{id: a, cpu: 2, count: 3, duration: 5s}]\n"
+    (workplace / "nodes.yaml").write_text(nodes)
+    (workplace / "tasks.yaml").write_text(tasks)
+    (workplace / "both.yaml").write_text(nodes + tasks)
+    for files in (["nodes.yaml", "tasks.yaml"], ["tasks.yaml", "nodes.yaml"], ["both.yaml"]):
+        assert makespan(gnomon("simulate", *files, "-o", "json").out) == 15
+    assert gnomon("simulate", "both.yaml", "nodes.yaml").code == USER_ERROR
+    assert gnomon("simulate", "nodes.yaml").code == USER_ERROR
+
+
 def test_timings_are_the_parts_of_the_contract(gnomon: Gnomon) -> None:
     document = json.loads(gnomon("simulate", "trace.swf", "--timings", "-o", "json").out)
     assert list(document["timings"]) == ["read", "compile", "simulate", "log", "write"]

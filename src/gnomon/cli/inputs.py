@@ -68,9 +68,12 @@ def _of_parts(given: Arguments) -> Scenario:
     from gnomon.model.scenario import Scenario
     from gnomon.model.work import Note
 
-    work = load_work(given.work, format=given.work_format)
-    if given.cluster is not None:
-        cluster = load_cluster(given.cluster, format=given.cluster_format)
+    nodes, tasks = _sorted_out(given)
+    work = load_work(tasks, format=given.work_format)
+    if len(nodes) == 1:
+        cluster = load_cluster(nodes[0], format=given.cluster_format)
+    elif nodes:
+        raise InputError("more than one file has nodes", found=", ".join(nodes), allowed="one cluster")
     elif work.processors:
         cluster = Cluster.of_processors(work.processors)
         text = f"{work.processors} processors, as the trace says of its machine (MaxProcs)"
@@ -82,6 +85,29 @@ def _of_parts(given: Arguments) -> Scenario:
             allowed="a file of nodes, or a number of processors; a scenario file or an SWF trace may say it itself",
         )
     return Scenario(cluster, work)
+
+
+def _sorted_out(given: Arguments) -> tuple[list[str], list[str]]:
+    """The files that have nodes and those that have tasks (one may have both), as far as that was not said."""
+    if given.cluster is not None:
+        return [given.cluster], list(given.work)
+    if given.work_format:
+        return [], list(given.work)
+    held = [(path, _holds(path)) for path in given.work]
+    return [path for path, parts in held if "nodes" in parts], [path for path, parts in held if parts != {"nodes"}]
+
+
+def _holds(path: str) -> set[str]:
+    """Which parts of a scenario a file has."""
+    from gnomon.api.recognise import PLAIN, SCENARIO, recognise
+    from gnomon.formats.yaml import load_yaml
+    from gnomon.traces import FORMATS
+
+    kind = recognise(path)
+    if kind == PLAIN:
+        value = load_yaml(path)[0].value
+        return {"nodes", "tasks"} & value.keys() if isinstance(value, dict) else {"tasks"}
+    return {"nodes"} if kind != SCENARIO and FORMATS[kind].cluster else {"tasks"}
 
 
 def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
