@@ -36,8 +36,8 @@ def sift_up(w: World, time: int, ticket: int, task: int) -> None:
 
 @kernel
 def drop_void_ends(w: World) -> None:
-    """Leave only the entries of present starts, of which there are no more than tasks. The heap is built anew in its own
-    place: entry k is read before the k entries or fewer that were kept are written."""
+    """Leave only the entries of present starts, of which there are no more than tasks. The heap is built anew in its
+    own place: entry k is read before the k entries or fewer that were kept are written."""
     entries = w.at[ENDS]
     w.at[ENDS] = 0
     for k in range(entries):

@@ -49,6 +49,20 @@ def pick_devices(w: World, rows: I64x2, n: int, s: int) -> int:
 
 
 @kernel
+def has_place(w: World, task: int) -> bool:
+    """Whether the node and the devices that were chosen for a task are free now."""
+    n, s, bits = w.node[task], w.shape[task], w.devices[task]
+    plain = w.need.shape[1] - 1
+    for d in range(plain):
+        if w.need[s, d] > w.free[n, d]:
+            return False
+    for k in range(plain, w.free.shape[1]):
+        if (bits >> (k - plain)) & 1 and w.free[n, k] < w.share[s]:
+            return False
+    return True
+
+
+@kernel
 def move(w: World, rows: I64x2, n: int, s: int, bits: int, sign: int) -> None:
     """Take (``sign`` -1) what shape ``s`` needs from row ``n``, or give it back (+1)."""
     plain = w.need.shape[1] - 1

@@ -11,22 +11,24 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.engine.record import emit
 from gnomon.engine.world import (
+    FULL,
     HELD,
+    INSTANT,
     NEED_NODE,
     NEED_ORDER,
     NEED_SPACE,
+    NOW,
     OK,
     PAUSED,
     REPEATING,
     ROWS,
-    WAITING,
     World,
 )
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits
 
-Advance = Callable[[World, int, int, int], int]
-"""``advance(world, until_ns, instants, repeats)``: one of the answers in :mod:`gnomon.engine.world`."""
+Advance = Callable[[World, int, int, int, int], int]
+"""``advance(world, until_ns, instants, repeats, rows)``: one of the answers in :mod:`gnomon.engine.world`."""
 
 _BATCH = 50_000
 
@@ -58,7 +60,7 @@ def run(
     batch = 1 if ports.check else _BATCH
     state = enter(world)
     while True:
-        answer = advance(state, limits.until_ns, batch, limits.repeats)
+        answer = advance(state, limits.until_ns, batch, limits.repeats, limits.events)
         if answer == NEED_SPACE:
             world = grow(world)
             state = enter(world)
@@ -69,28 +71,31 @@ def run(
         else:
             if ports.check:
                 ports.check(world)
-            stopped = _stopped(world, answer, limits, ports)
+            stopped = _stopped(world, answer, ports)
             if stopped is not None:
-                return _close(world, stopped), stopped
+                return _close(world, stopped, limits), stopped
 
 
-def _stopped(world: World, answer: int, limits: Limits, ports: Ports) -> Reason | None:
+def _stopped(world: World, answer: int, ports: Ports) -> Reason | None:
     """Why the run is over, None if it is not."""
     if answer == REPEATING:
         return Reason.LIMIT_REPEATS
     if answer == OK and ports.next_time(world) < NEVER:
         return Reason.LIMIT_TIME
     if answer == OK:
-        return Reason.DEADLOCK if world.at[HELD] and world.at[WAITING] else Reason.NONE
-    if world.at[ROWS] >= limits.events:
+        return Reason.DEADLOCK if world.at[HELD] else Reason.NONE
+    if answer == FULL:
         return Reason.LIMIT_EVENTS
     if answer == PAUSED and ports.progress and not ports.progress(world):
         return Reason.INTERRUPTED
     return None
 
 
-def _close(world: World, stopped: Reason) -> World:
+def _close(world: World, stopped: Reason, limits: Limits) -> World:
     """Write the last row, if the run ended early."""
+    if stopped is Reason.LIMIT_TIME:  # the world was seen until then, though nothing happened any more
+        world.at[NOW] = limits.until_ns
+        world.at[INSTANT] += 1
     if stopped is not Reason.NONE:
         if world.at[ROWS] == len(world.log_t):
             world = grow(world)
@@ -111,7 +116,7 @@ def grow(world: World) -> World:
 
 
 def log_of(world: World) -> Log:
-    """The rows written so far, as a log of their own."""
+    """The rows written so far (not copied: the world writes on behind them)."""
     rows = int(world.at[ROWS])
     names = ("t", "instant", "kind", "subject", "node", "cause", "reason", "value")
-    return Log(*(getattr(world, f"log_{name}")[:rows].copy() for name in names))
+    return Log(*(getattr(world, f"log_{name}")[:rows] for name in names))

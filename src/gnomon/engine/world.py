@@ -182,3 +182,4 @@ NEED_SPACE: Final = 2  # the log or the profile may not hold the next instant
 NEED_ORDER: Final = 3
 NEED_NODE: Final = 4
 REPEATING: Final = 5
+FULL: Final = 6  # the log has as many rows as it may

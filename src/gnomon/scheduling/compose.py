@@ -15,6 +15,7 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.scheduling import codes
 from gnomon.scheduling.custom import Order, Placement, View, is_dynamic, keys_of
+from gnomon.scheduling.events import next_time
 from gnomon.scheduling.layout import (
     Columns,
     Layout,
@@ -25,7 +26,7 @@ from gnomon.scheduling.layout import (
     window_columns,
 )
 from gnomon.scheduling.ordering import KEYS, Units, ranks
-from gnomon.scheduling.pipeline import advance, next_time
+from gnomon.scheduling.pipeline import advance
 from gnomon.scheduling.placing import ASK_PYTHON
 from gnomon.scheduling.seats import seat_all
 from gnomon.scheduling.tables import score_columns
@@ -64,7 +65,7 @@ def compose(scenario: Scenario) -> Composition:
     columns |= _tenant_columns(scenario, layout, columns)
     columns |= _space(len(work), columns, conservative=opt[codes.BACKFILL] == codes.CONSERVATIVE)
     opt[codes.USES_LINE] = bool(policy.backfill or scenario.preempt or len(columns["window_node"]))
-    opt[codes.SETTLED] = _is_settled(opt, tenants=len(columns["head"]), windows=len(columns["window_node"]))
+    opt[codes.SETTLED] = _is_settled(opt, columns)
     world = World(**columns, at=_scalars(), opt=opt, rate=rate)
     _judge(world, layout, columns, work.usable)
     view = View(world, layout.names)
@@ -119,12 +120,14 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
     return opt, rate
 
 
-def _is_settled(opt: I64, *, tenants: int, windows: int) -> bool:
+def _is_settled(opt: I64, columns: Columns) -> bool:
     """Whether refusals hold until something is given back: one queue in a fixed order, decisions that depend on what is
     free and on promises alone, and every pass with the same rules."""
+    plain = len(columns["head"]) == 1 and not len(columns["window_node"])
+    unlimited = bool((columns["limit"] >= NEVER).all() and (columns["most_running"] >= NEVER).all())
     changing = opt[[codes.COMMITTED, codes.SINGLE, codes.DROP, codes.PREEMPT, codes.ORDER_PYTHON, codes.FILL]]
     fixed_choice = opt[codes.PLACEMENT] != codes.PYTHON and opt[codes.BACKFILL] != codes.CONSERVATIVE
-    return bool(tenants == 1 and not windows and not changing.any() and opt[codes.KEEP] == 0 and fixed_choice)
+    return bool(plain and unlimited and not changing.any() and opt[codes.KEEP] == 0 and fixed_choice)
 
 
 def _refuse_combinations(scenario: Scenario, opt: I64) -> None:
@@ -184,6 +187,9 @@ def _unit_columns(scenario: Scenario, columns: Columns) -> Columns:
         latest = np.zeros(jobs, np.int64)
         np.maximum.at(latest, job, columns["submit"])
         columns["submit"] = latest[job]  # a gang has arrived when its last task has
+        most = np.full(jobs, -NEVER, np.int64)
+        np.maximum.at(most, job, columns["priority"])
+        columns["priority"] = most[job]  # and is as urgent as its most urgent task
     else:
         first, count = np.arange(n, dtype=np.int32), np.ones(n, np.int32)
         unit = np.empty(n, np.int32)

@@ -9,7 +9,7 @@ overrun their estimates (``kill_at_limit`` off) promises cannot all be kept, and
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
-from gnomon.engine.ledger import copy_rows
+from gnomon.engine.ledger import copy_rows, has_place
 from gnomon.engine.log import Reason
 from gnomon.engine.world import FREED, LINE, NOW, STEPS, World
 from gnomon.model.resources import NEVER
@@ -18,7 +18,7 @@ from gnomon.scheduling.moves import commit, note_wait, occupy
 from gnomon.scheduling.profile import book, find_slot, forget_past, split
 from gnomon.scheduling.queueing import next_unit, over_limit
 
-RESOURCES, TENANT_LIMIT = int(Reason.RESOURCES), int(Reason.TENANT_LIMIT)
+RESOURCES, TENANT_LIMIT, TENANT_RUNNING = int(Reason.RESOURCES), int(Reason.TENANT_LIMIT), int(Reason.TENANT_RUNNING)
 
 
 @kernel
@@ -38,19 +38,38 @@ def schedule_conservative(w: World) -> None:
             return
         t = w.tenant[u]
         w.cursor[t] = w.after[u]
-        if over_limit(w, u) > 0:
-            _lift(w, u)
-            w.slot[u] = NEVER
-            note_wait(w, u, TENANT_LIMIT, t)
+        over = over_limit(w, u)
+        if over > 0:
+            if w.slot[u] < NEVER:
+                _lift(w, u)
+                w.slot[u] = NEVER
+                w.at[FREED] = 1
+            note_wait(w, u, TENANT_RUNNING if over == 2 else TENANT_LIMIT, t)
             continue
         if tighten or w.slot[u] >= NEVER:
+            before = w.slot[u]
             _improve(w, u)
-        if w.slot[u] <= now:
-            for i in range(w.first[u], w.first[u] + w.size[u]):
-                occupy(w, w.member[i], -1, False)
+            if w.slot[u] < before < NEVER:
+                w.at[FREED] = 1  # those in front may gain from it at the next pass
+        if w.slot[u] <= now and _take_places(w, u):
             commit(w, u)
         else:
             note_wait(w, u, RESOURCES, w.slot[u])
+
+
+@kernel
+def _take_places(w: World, u: int) -> bool:
+    """Take the places that are promised for now, or none: who was expected to take no time may still hold one, until
+    the next pass of this instant."""
+    first = w.first[u]
+    for i in range(first, first + w.size[u]):
+        task = w.member[i]
+        if not has_place(w, task):
+            for k in range(first, i):
+                occupy(w, w.member[k], 1, False)
+            return False
+        occupy(w, task, -1, False)
+    return True
 
 
 @kernel

@@ -2,22 +2,22 @@
 a reason.
 
 :func:`advance` is the one transition of the simulated world: it takes the events of the next instant in their
-documented order (:mod:`gnomon.engine.agenda`), then runs one pass. :func:`schedule` is that pass. It can stop to
+documented order (:mod:`gnomon.scheduling.events`), then runs one pass. :func:`schedule` is that pass. It can stop to
 ask a policy written in Python and is entered again with the answer; all that it knows is in the world.
 """
 
 from __future__ import annotations
 
-from gnomon.engine.agenda import next_end, pop_end
 from gnomon.engine.compiling import kernel
-from gnomon.engine.log import Kind, Reason, State
-from gnomon.engine.record import emit
+from gnomon.engine.ledger import copy_rows
+from gnomon.engine.log import Reason, State
 from gnomon.engine.world import (
     ARRIVED,
     ASK,
     BLOCKED,
     CHOSEN,
     DECIDED,
+    FULL,
     HEADS,
     IDLE,
     INSTANT,
@@ -39,17 +39,15 @@ from gnomon.engine.world import (
     SEEN,
     SHADOW,
     STARTED,
-    STEPS,
     TASKS_INSIDE,
-    TRIGGER,
     WAITING,
-    WOKEN,
     World,
 )
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.codes import (
     BACKFILL,
     BLOCKS_ALL,
+    BY_RANK,
     COMMITTED,
     CONSERVATIVE,
     DROP,
@@ -60,21 +58,24 @@ from gnomon.scheduling.codes import (
     PREEMPT,
     SCAN_SUBMIT,
     SETTLED,
-    SINGLE,
+    TENANTS,
 )
 from gnomon.scheduling.conservative import schedule_conservative
 from gnomon.scheduling.easy import candidate_length, ends_in_time, may_use_extra, reserve
-from gnomon.scheduling.moves import ASKING, NO_ROOM, PLACED, commit, finish, give_way, note_wait, place
+from gnomon.scheduling.events import has_space, next_time, refuse, take_events
+from gnomon.scheduling.moves import ASKING, NO_ROOM, PLACED, commit, give_way, note_wait, place
 from gnomon.scheduling.preempting import find_victims
-from gnomon.scheduling.queueing import dequeue, enqueue, next_unit, over_limit
+from gnomon.scheduling.queueing import dequeue, next_unit, over_limit
+from gnomon.scheduling.seats import seat_all
 
-ARRIVE, REJECT, WAKE = int(Kind.ARRIVE), int(Kind.REJECT), int(Kind.WAKE)
-S_WAITING, S_REJECTED = int(State.WAITING), int(State.REJECTED)
-RESOURCES, ORDER, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED = (
+S_WAITING = int(State.WAITING)
+RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED = (
     int(r)
     for r in (
         Reason.RESOURCES,
+        Reason.RESERVED,
         Reason.ORDER,
+        Reason.TURN,
         Reason.BACKFILL,
         Reason.TENANT_LIMIT,
         Reason.TENANT_RUNNING,
@@ -82,10 +83,15 @@ RESOURCES, ORDER, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED = (
     )
 )
 
+# What schedule answers besides a task.
+THROUGH = -1
+NO_SPACE = -2
+
 
 @kernel
-def advance(w: World, until: int, instants: int, repeats: int) -> int:
-    """Let the world go on: at most ``instants`` instants, none later than ``until``, at most ``repeats`` at a time."""
+def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int:
+    """Let the world go on: at most ``instants`` instants, none later than ``until``, at most ``repeats`` at a time, and
+    none once the log has ``rows`` rows."""
     while True:
         if w.at[PHASE] == IDLE:
             if instants == 0:
@@ -93,6 +99,8 @@ def advance(w: World, until: int, instants: int, repeats: int) -> int:
             now = next_time(w)
             if now > until or now >= NEVER:
                 return OK
+            if w.at[ROWS] >= rows:
+                return FULL
             if not has_space(w, now):
                 return NEED_SPACE
             w.at[SAME] = w.at[SAME] + 1 if now == w.at[NOW] else 0
@@ -108,95 +116,11 @@ def advance(w: World, until: int, instants: int, repeats: int) -> int:
             if w.opt[ORDER_PYTHON] == 1:
                 return NEED_ORDER
         asked = schedule(w)
+        if asked == NO_SPACE:
+            return NEED_SPACE
         if asked >= 0:
             w.at[ASK] = asked
             return NEED_NODE
-
-
-@kernel
-def next_time(w: World) -> int:
-    """When the next event happens, NEVER if none will."""
-    now = next_end(w)
-    if w.at[ARRIVED] < len(w.arrivals):
-        now = min(now, w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]])
-    if w.at[WOKEN] < len(w.wakes):
-        now = min(now, w.wakes[w.at[WOKEN]])
-    return now
-
-
-@kernel
-def has_space(w: World, now: int) -> bool:
-    """Whether log and profile surely hold what one instant can add: each task that is in the system or enters it now
-    has a few rows at most (an arrival, an end, waits, a preemption, a start) and a few steps."""
-    entering = w.at[ARRIVED]
-    tasks = 0
-    while entering < len(w.arrivals):
-        u = w.arrivals[entering]
-        if w.submit[w.member[w.first[u]]] > now:
-            break
-        tasks += w.size[u]
-        entering += 1
-    inside = w.at[TASKS_INSIDE] + tasks
-    if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] + 4 * inside + 2 * len(w.window_node) + 8 > len(w.step_time):
-        return False
-    return w.at[ROWS] + 8 * inside + 2 * tasks + 64 + len(w.wakes) <= len(w.log_t)
-
-
-@kernel
-def take_events(w: World, now: int) -> None:
-    """Ends, then windows, then submissions; or only the first of them with ``instants=single``."""
-    w.at[SEEN] = w.at[ARRIVED]
-    single = w.opt[SINGLE] == 1
-    if single and submits_now(w, now):
-        arrive(w, w.arrivals[w.at[ARRIVED]])
-        w.at[ARRIVED] += 1
-        return
-    while next_end(w) == now:
-        finish(w, pop_end(w))
-        w.at[TASKS_INSIDE] -= 1
-        if single:
-            return
-    while w.at[WOKEN] < len(w.wakes) and w.wakes[w.at[WOKEN]] == now:
-        row = emit(w, WAKE, -1, -1, -1, 0, 0)
-        for n in range(len(w.node_row)):
-            w.node_row[n] = row
-        w.at[TRIGGER] = row
-        w.at[QUIET] = 0
-        w.at[WOKEN] += 1
-    while submits_now(w, now):
-        arrive(w, w.arrivals[w.at[ARRIVED]])
-        w.at[ARRIVED] += 1
-
-
-@kernel
-def submits_now(w: World, now: int) -> bool:
-    """Whether the next unit to be submitted is so now."""
-    if w.at[ARRIVED] >= len(w.arrivals):
-        return False
-    return w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]] == now
-
-
-@kernel
-def arrive(w: World, u: int) -> None:
-    """Admit a unit to its queue, or refuse it for ever."""
-    for i in range(w.first[u], w.first[u] + w.size[u]):
-        task = w.member[i]
-        w.state[task] = S_WAITING
-        w.arrive_row[task] = emit(w, ARRIVE, task, -1, -1, 0, 0)
-    if w.verdict[u] != 0:
-        refuse(w, u, w.verdict[u])
-        return
-    w.at[TASKS_INSIDE] += w.size[u]
-    enqueue(w, u)
-
-
-@kernel
-def refuse(w: World, u: int, reason: int) -> None:
-    """Reject all tasks of a unit."""
-    for i in range(w.first[u], w.first[u] + w.size[u]):
-        task = w.member[i]
-        w.state[task] = S_REJECTED
-        emit(w, REJECT, task, -1, w.arrive_row[task], reason, -1)
 
 
 @kernel
@@ -221,7 +145,8 @@ def quiet_pass(w: World) -> bool:
     u = w.arrivals[w.at[SEEN]]
     if not waits(w, u):
         return True
-    if w.rank[u] < w.rank[w.at[BLOCKED]]:
+    stale = w.at[PROMISED] >= 0 and w.at[SHADOW] < w.at[NOW]  # a task overran, so that the promise has to move
+    if stale or w.rank[u] < w.rank[w.at[BLOCKED]]:
         return False
     if w.opt[BACKFILL] == EASY and not nothing_free(w) and squeeze(w, u) == PLACED:
         commit(w, u)
@@ -232,12 +157,15 @@ def quiet_pass(w: World) -> bool:
 
 @kernel
 def schedule(w: World) -> int:
-    """One pass over the queues. -1 when it is through; else the task about which a Python placement is asked."""
+    """One pass over the queues. THROUGH; or the task about which a Python placement is asked; or NO_SPACE, when the log
+    may not hold what the next unit adds: with preemption a pass has no bound in the number of tasks."""
     if w.opt[BACKFILL] == CONSERVATIVE:
         schedule_conservative(w)
         end_pass(w)
-        return -1
+        return THROUGH
     while True:
+        if w.opt[PREEMPT] == 1 and w.at[ROWS] + 4 * w.at[TASKS_INSIDE] + 64 > len(w.log_t):
+            return NO_SPACE
         u = pick(w)
         if u < 0 or (w.at[PHASE] == SCAN and nothing_free(w)):
             break
@@ -250,6 +178,7 @@ def schedule(w: World) -> int:
         follower = w.after[u]
         outcome = place(w, u, candidate_length(w, u), False) if w.at[PHASE] == HEADS else squeeze(w, u)
         if outcome == ASKING:
+            w.at[SCANNED] -= w.at[PHASE] == SCAN and w.opt[SCAN_SUBMIT] == 1  # to be picked again with the answer
             return w.member[w.first[u] + w.at[DECIDED]]
         if outcome == PLACED:
             commit(w, u)
@@ -262,7 +191,7 @@ def schedule(w: World) -> int:
         elif w.opt[PREEMPT] == 0 or not preempt(w, u):
             block(w, u, follower)
     end_pass(w)
-    return -1
+    return THROUGH
 
 
 @kernel
@@ -302,7 +231,8 @@ def waits(w: World, u: int) -> bool:
 
 @kernel
 def preempt(w: World, u: int) -> bool:
-    """Make room for a single task by sending away running units of lower priority; the pass then tries it again."""
+    """Make room for a single task by sending away running units of lower priority; the pass then tries it again, before
+    those who just lost their places."""
     if w.size[u] > 1:
         return False
     task = w.member[w.first[u]]
@@ -311,6 +241,8 @@ def preempt(w: World, u: int) -> bool:
         v = w.victims[i]
         if w.ticket[v] >= 0:  # not gone already with its gang
             give_way(w, w.unit[v], task)
+    if count > 0:
+        w.at[CHOSEN] = u
     return count > 0
 
 
@@ -323,8 +255,8 @@ def block(w: World, u: int, follower: int) -> None:
         refuse(w, u, DROPPED)
         w.cursor[w.tenant[u]] = follower
         return
-    if w.opt[COMMITTED] == 1:
-        w.at[CHOSEN] = u
+    w.at[CHOSEN] = u if w.opt[COMMITTED] == 1 else -1
+    reason = what_holds(w, u)
     if w.opt[BACKFILL] == EASY:
         begin_scan(w, u)
         w.cursor[w.tenant[u]] = follower if w.opt[COMMITTED] == 0 else w.head[w.tenant[u]]
@@ -334,7 +266,16 @@ def block(w: World, u: int, follower: int) -> None:
         w.at[BLOCKED] = u
     else:
         w.cursor[w.tenant[u]] = -1
-    note_wait(w, u, RESOURCES, w.at[SHADOW] if w.at[PROMISED] == u else -1)
+    note_wait(w, u, reason, w.at[SHADOW] if w.at[PROMISED] == u else -1)
+
+
+@kernel
+def what_holds(w: World, u: int) -> int:
+    """The reason for which a unit does not fit: too little is free, or what is free is set aside for others."""
+    if len(w.window_node) == 0:
+        return RESOURCES
+    copy_rows(w.rest, w.free)
+    return RESERVED if seat_all(w, u, -1) else RESOURCES
 
 
 @kernel
@@ -376,7 +317,7 @@ def nothing_free(w: World) -> bool:
 def note_behind(w: World, u: int, reason: int) -> None:
     """Log once that a unit waits behind others."""
     if w.why[w.member[w.first[u]]] == 0:
-        ahead = w.at[PROMISED]
+        ahead = w.at[PROMISED] if w.at[PROMISED] >= 0 else w.at[BLOCKED]
         note_wait(w, u, reason, w.member[w.first[ahead]] if ahead >= 0 else -1)
 
 
@@ -386,6 +327,8 @@ def end_pass(w: World) -> None:
     w.at[PHASE] = IDLE
     w.at[QUIET] = w.opt[SETTLED] == 1 and w.at[BLOCKED] >= 0
     for k in range(w.at[SEEN], w.at[ARRIVED]):
-        if waits(w, w.arrivals[k]):
-            note_behind(w, w.arrivals[k], ORDER)
+        u = w.arrivals[k]
+        if waits(w, u):
+            others_turn = w.opt[TENANTS] != BY_RANK and w.before[u] < 0
+            note_behind(w, u, TURN if others_turn else ORDER)
     w.at[SEEN] = w.at[ARRIVED]

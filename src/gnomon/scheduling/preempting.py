@@ -2,7 +2,8 @@
 
 On each node the units of lowest priority go first, the latest started first among equals, until the task fits; units
 that turn out not to be in the way stay. Among the nodes the one wins whose most important victim matters least, then
-the one with fewest victims, then the one that loses least running time, then the first. A gang goes as a whole.
+the one with fewest victims, then the one that loses least running time, then the first. A gang goes as a whole, and
+counts as its most urgent task. A node on which an advance reservation stands in the way is left alone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from gnomon.engine.ledger import copy_row, fits, move
 from gnomon.engine.world import LINE, NOW, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.placing import allows
+from gnomon.scheduling.windows import windows_allow
 
 
 @kernel
@@ -19,9 +21,14 @@ def find_victims(w: World, task: int) -> int:
     """Write into ``World.victims`` the running tasks whose units must go so that ``task`` fits somewhere, and return
     how many there are; 0 if nothing helps."""
     best, best_count, best_priority, best_time = -1, NEVER, NEVER, NEVER
+    until = w.at[NOW] + w.estimate[task]
     for n in range(len(w.free)):
         if not allows(w, n, w.shape[task]):
             continue
+        if len(w.window_node) > 0 and not windows_allow(w, n, task, w.at[NOW], until):
+            continue
+        if fits(w, w.free, n, w.shape[task]):
+            return 0  # there is room, and a placement written in Python does not want it
         count = _victims_on(w, n, task)
         if count == 0:
             continue
