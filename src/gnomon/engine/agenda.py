@@ -7,7 +7,7 @@ takes one event a pass, a submission before an end of the same time.)
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.world import ENDS, LINE, World
 from gnomon.model.resources import NEVER
 
@@ -72,7 +72,7 @@ def pop_end(w: World) -> int:
     return task
 
 
-@kernel
+@small_kernel
 def next_end(w: World) -> int:
     """The time of the earliest valid end (NEVER: none). Entries of starts that were undone are dropped here."""
     while w.at[ENDS] > 0:
@@ -82,7 +82,7 @@ def next_end(w: World) -> int:
     return NEVER
 
 
-@kernel
+@small_kernel
 def line_position(w: World, due: int, ticket: int) -> int:
     """Where (due, ticket) stands, or would stand, in the line of running tasks."""
     low, high = 0, w.at[LINE]

@@ -12,11 +12,17 @@ from typing import Any, Final, TypeVar, cast
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-KERNELS: Final[list[FunctionType]] = []
-"""Every kernel of the modules that are loaded, in the order of definition."""
+KERNELS: Final[dict[FunctionType, bool]] = {}
+"""Every kernel of the modules that are loaded, in the order of definition, and whether its callers take it in whole."""
 
 
 def kernel(function: _F) -> _F:
     """Register a function over columns that can be made fast. The function itself stays as it is."""
-    KERNELS.append(cast(FunctionType, function))
+    KERNELS[cast(FunctionType, function)] = False
+    return function
+
+
+def small_kernel(function: _F) -> _F:
+    """A kernel on the hot path that is always made part of its callers: faster, at the price of compile time."""
+    KERNELS[cast(FunctionType, function)] = True
     return function

@@ -152,7 +152,7 @@ def _forms() -> dict[Any, Any]:
             hints = get_type_hints(plain, include_extras=True)
             result = _type_of(hints.pop("return"))
             signature = result(*map(_type_of, hints.values()))
-            form = numba.njit(signature, cache=_usable(), **_OPTIONS)(clone)
+            form = numba.njit(signature, cache=_usable(), forceinline=KERNELS[plain], **_OPTIONS)(clone)
             forms[plain] = form
             for other in scopes.values():
                 if other.get(plain.__name__) is plain:
@@ -161,7 +161,6 @@ def _forms() -> dict[Any, Any]:
 
 
 def _callees_first() -> list[FunctionType]:
-    known = set(KERNELS)
     done: dict[FunctionType, None] = {}
 
     def visit(plain: FunctionType) -> None:
@@ -169,7 +168,7 @@ def _callees_first() -> list[FunctionType]:
             return
         for name in plain.__code__.co_names:
             callee = vars(sys.modules[plain.__module__]).get(name)
-            if callee is not plain and isinstance(callee, FunctionType) and callee in known:
+            if callee is not plain and isinstance(callee, FunctionType) and callee in KERNELS:
                 visit(callee)
         done[plain] = None
 

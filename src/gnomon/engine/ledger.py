@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.world import CHANGES, I64x2, World
 
 
-@kernel
+@small_kernel
 def fits(w: World, rows: I64x2, n: int, s: int) -> bool:
     """Whether row ``n`` has room for shape ``s``: every plain dimension, and enough devices with enough left each."""
     plain = w.need.shape[1] - 1
@@ -62,7 +62,7 @@ def has_place(w: World, task: int) -> bool:
     return True
 
 
-@kernel
+@small_kernel
 def move(w: World, rows: I64x2, n: int, s: int, bits: int, sign: int) -> None:
     """Take (``sign`` -1) what shape ``s`` needs from row ``n``, or give it back (+1)."""
     plain = w.need.shape[1] - 1
@@ -76,7 +76,7 @@ def move(w: World, rows: I64x2, n: int, s: int, bits: int, sign: int) -> None:
         k += 1
 
 
-@kernel
+@small_kernel
 def touch(w: World, n: int) -> None:
     """Note that the free row of node ``n`` changed, for whoever keeps scores of it."""
     w.changed[w.at[CHANGES] % len(w.changed)] = n

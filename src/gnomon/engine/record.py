@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import small_kernel
 from gnomon.engine.world import INSTANT, NOW, ROWS, World
 
 
-@kernel
+@small_kernel
 def emit(w: World, kind: int, subject: int, node: int, cause: int, reason: int, value: int) -> int:
     """Append one row at the present time and return its number."""
     row = w.at[ROWS]

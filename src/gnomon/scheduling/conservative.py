@@ -116,14 +116,14 @@ def _book_window(w: World, i: int, sign: int) -> None:
 
 @kernel
 def _improve(w: World, u: int) -> None:
-    """Give the unit the earliest slot while all others keep theirs. Its own windows are open to it."""
+    """Give the unit the earliest slot while all others keep theirs, or leave it its own. Its windows are open to it."""
     length = candidate_length(w, u)
     bound = w.slot[u] + 1 if w.slot[u] < NEVER else NEVER
     _lift(w, u)
     _open_windows(w, u, 1)
     slot = find_slot(w, u, length, bound)
     _open_windows(w, u, -1)
-    w.slot[u] = min(slot, NEVER)
+    w.slot[u] = min(slot, w.slot[u])  # who takes no time has nothing booked, so that its slot may not be found again
     _book_unit(w, u, length, -1)
 
 

@@ -78,9 +78,10 @@ class View:
         """Requested devices of every task together, in 1/10,000."""
         return self.requested("gpu")
 
-    def offered(self, node: int) -> bool:
-        """Whether a node passed every filter for the task that is being placed."""
-        return bool(self._world.feasible[node])
+    def offered(self, node: object) -> bool:
+        """Whether this is a node that passed every filter for the task that is being placed."""
+        known = isinstance(node, int | np.integer) and 0 <= node < len(self.free)
+        return known and bool(self._world.feasible[node])
 
     def requested(self, name: str) -> npt.NDArray[np.int64]:
         """What every task asks of a resource; zeros when the cluster does not know it."""
@@ -115,7 +116,7 @@ def node_of(placement: Placement, view: View, task: int, nodes: npt.NDArray[np.i
         raise InputError(f"the placement {name} failed: {type(error).__name__}: {error}") from error
     if node is None:
         return -1
-    if not 0 <= node < len(view.free) or not view.offered(node):
+    if not view.offered(node):
         raise InputError(f"the placement {name} chose a node it was not offered", found=node, allowed=str(nodes[:20]))
     return int(node)
 

@@ -7,7 +7,7 @@ the holder. Whoever does not end by then must fit the rest, and takes from it.
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.ledger import copy_rows, fits, move
 from gnomon.engine.world import LINE, NOW, PROMISED, SHADOW, WOKEN, World
 from gnomon.model.resources import NEVER
@@ -54,14 +54,14 @@ def _next_wake(w: World, time: int) -> int:
     return NEVER
 
 
-@kernel
+@small_kernel
 def ends_in_time(w: World, u: int) -> bool:
     """Whether a candidate is expected to end by the time of the reservation."""
     end = w.at[NOW] + candidate_length(w, u)
     return end < w.at[SHADOW] or (end == w.at[SHADOW] and w.opt[STRICT] == 0)
 
 
-@kernel
+@small_kernel
 def candidate_length(w: World, u: int) -> int:
     """How long a candidate is expected to run: the longest of its tasks."""
     length = 0
@@ -71,7 +71,7 @@ def candidate_length(w: World, u: int) -> int:
     return length
 
 
-@kernel
+@small_kernel
 def may_use_extra(w: World) -> bool:
     """Whether candidates that end too late may use what the holder leaves over."""
     return w.opt[EXTRA] == 1

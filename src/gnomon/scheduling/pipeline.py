@@ -8,8 +8,8 @@ ask a policy written in Python and is entered again with the answer; all that it
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel
-from gnomon.engine.ledger import copy_rows
+from gnomon.engine.compiling import kernel, small_kernel
+from gnomon.engine.ledger import copy_rows, fits
 from gnomon.engine.log import Reason, State
 from gnomon.engine.world import (
     ARRIVED,
@@ -223,7 +223,7 @@ def next_submitted(w: World) -> int:
     return -1
 
 
-@kernel
+@small_kernel
 def waits(w: World, u: int) -> bool:
     """Whether a unit is in a queue."""
     return w.state[w.member[w.first[u]]] == S_WAITING
@@ -291,15 +291,15 @@ def begin_scan(w: World, u: int) -> None:
         w.at[PROMISED] = -1
 
 
-@kernel
+@small_kernel
 def squeeze(w: World, u: int) -> int:
     """Start a candidate ahead of its turn if that delays nobody who holds a reservation."""
-    length = candidate_length(w, u)
-    if w.at[PROMISED] < 0 or ends_in_time(w, u):
-        return place(w, u, length, False)
-    if may_use_extra(w):
-        return place(w, u, length, True)
-    return NO_ROOM
+    if len(w.free) == 1 and not fits(w, w.free, 0, w.shape[w.member[w.first[u]]]):
+        return NO_ROOM  # most often, in a pool
+    spare = w.at[PROMISED] >= 0 and not ends_in_time(w, u)
+    if spare and not may_use_extra(w):
+        return NO_ROOM
+    return place(w, u, candidate_length(w, u), spare)
 
 
 @kernel
@@ -313,7 +313,7 @@ def nothing_free(w: World) -> bool:
     return False
 
 
-@kernel
+@small_kernel
 def note_behind(w: World, u: int, reason: int) -> None:
     """Log once that a unit waits behind others."""
     if w.why[w.member[w.first[u]]] == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.ledger import fits, pick_devices
 from gnomon.engine.world import CHANGES, DECIDED, DRAWN, NOW, World
 from gnomon.scheduling.codes import FGD, FIRST_FIT, PLACEMENT, PYTHON, RANDOM
@@ -45,13 +45,13 @@ def choose_node(w: World, task: int, until: int, spare: bool) -> int:
     return best
 
 
-@kernel
+@small_kernel
 def allows(w: World, n: int, s: int) -> bool:
     """Whether shape ``s`` accepts node ``n`` at all (its kind, its labels)."""
     return w.mask[s] < 0 or w.allowed[w.mask[s], n] != 0
 
 
-@kernel
+@small_kernel
 def passes(w: World, n: int, task: int, until: int, spare: bool) -> bool:
     """The filters that look at time: what the reservation leaves over, and advance reservations."""
     if spare and not fits(w, w.rest, n, w.shape[task]):

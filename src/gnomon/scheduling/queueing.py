@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.world import I32, NOW, SERVED, WAITING, World
 from gnomon.scheduling.codes import (
     BY_DECAYED_USE,
@@ -113,7 +113,7 @@ def settle(w: World, t: int) -> None:
         w.usage_at[t] = now
 
 
-@kernel
+@small_kernel
 def charge(w: World, t: int, s: int, sign: int) -> None:
     """Enter the start (+1) or end (-1) of a task of shape ``s`` into its tenant's account."""
     rule = w.opt[TENANTS]
@@ -127,7 +127,7 @@ def charge(w: World, t: int, s: int, sign: int) -> None:
         w.usage[t] = float(w.at[SERVED])
 
 
-@kernel
+@small_kernel
 def over_limit(w: World, u: int) -> int:
     """0 if the unit's tenant may start it; 1 if the limit of its resources forbids, 2 if that of running tasks does."""
     t = w.tenant[u]
