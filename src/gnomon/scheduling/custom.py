@@ -58,6 +58,10 @@ class View:
         self.capacity = _locked(world.capacity)
         self.free = _locked(world.free)
 
+    def follow(self, world: World) -> None:
+        """Look at another world from now on."""
+        self.__init__(world, self._names)  # type: ignore[misc]
+
     @property
     def now_ns(self) -> int:
         """The present time."""

@@ -8,6 +8,7 @@ from gnomon.engine.ledger import move, touch
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.record import emit
 from gnomon.engine.world import (
+    CHOSEN,
     DECIDED,
     FREED,
     HELD,
@@ -17,18 +18,22 @@ from gnomon.engine.world import (
     QUIET,
     STARTED,
     STEPS,
+    TASKS_INSIDE,
     TICKETS,
     TRIGGER,
     World,
 )
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.codes import BACKFILL, CONSERVATIVE, PLACEMENT, PYTHON, REAL_ENDS, USES_LINE
+from gnomon.scheduling.easy import candidate_length
 from gnomon.scheduling.placing import ASK_PYTHON, choose_devices, choose_node
 from gnomon.scheduling.profile import book
 from gnomon.scheduling.queueing import charge, dequeue, enqueue
 
 # Kernels see plain numbers.
-START, HOLD, END, PREEMPT, WAIT = (int(k) for k in (Kind.START, Kind.HOLD, Kind.END, Kind.PREEMPT, Kind.WAIT))
+START, HOLD, END, KILL, PREEMPT, CANCEL, WAIT = (
+    int(k) for k in (Kind.START, Kind.HOLD, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.WAIT)
+)
 S_WAITING, S_HELD, S_RUNNING, S_DONE, S_KILLED = (
     int(s) for s in (State.WAITING, State.HELD, State.RUNNING, State.DONE, State.KILLED)
 )
@@ -149,7 +154,8 @@ def finish(w: World, task: int) -> None:
     """A running task ends by itself or at its limit, and gives back what it held."""
     killed = w.fate[task] != END
     w.state[task] = S_KILLED if killed else S_DONE
-    row = emit(w, w.fate[task], task, w.node[task], w.start_row[task], AT_ESTIMATE if killed else NO_REASON, 0)
+    reason = AT_ESTIMATE if w.fate[task] == KILL else NO_REASON
+    row = emit(w, w.fate[task], task, w.node[task], w.start_row[task], reason, 0)
     if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] > 0:
         if w.due[task] < w.at[NOW]:
             w.at[STEPS] = 0  # it overran: the profile has to be made anew
@@ -157,6 +163,41 @@ def finish(w: World, task: int) -> None:
             book(w, task, w.at[NOW], w.due[task], 1)
             w.at[FREED] = 1
     release(w, task, row)
+
+
+@kernel
+def withdraw(w: World, task: int) -> None:
+    """Take a waiting or held task out of the world, a gang as a whole; nothing for one that is neither."""
+    u = w.unit[task]
+    if w.state[task] == S_WAITING:
+        dequeue(w, u)
+        if w.at[PROMISED] == u:
+            w.at[PROMISED] = -1
+        if w.at[CHOSEN] == u:
+            w.at[CHOSEN] = -1
+        if w.slot[u] < NEVER:
+            _return_promise(w, u)
+    elif w.state[task] == S_HELD:
+        occupy(w, task, 1, False)
+        charge(w, w.tenant[u], w.shape[task], -1)
+        w.at[HELD] -= 1
+    else:
+        return
+    for i in range(w.first[u], w.first[u] + w.size[u]):
+        member = w.member[i]
+        w.state[member] = S_KILLED
+        w.at[TRIGGER] = emit(w, CANCEL, member, -1, -1, NO_REASON, 0)
+        w.at[TASKS_INSIDE] -= 1
+    w.at[QUIET] = 0
+
+
+@kernel
+def _return_promise(w: World, u: int) -> None:
+    """Take the promised start of a unit out of the profile."""
+    for i in range(w.first[u], w.first[u] + w.size[u]):
+        book(w, w.member[i], w.slot[u], w.slot[u] + candidate_length(w, u), 1)
+    w.slot[u] = NEVER
+    w.at[FREED] = 1
 
 
 @kernel

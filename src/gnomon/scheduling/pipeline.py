@@ -148,8 +148,11 @@ def quiet_pass(w: World) -> bool:
     stale = w.at[PROMISED] >= 0 and w.at[SHADOW] < w.at[NOW]  # a task overran, so that the promise has to move
     if stale or w.rank[u] < w.rank[w.at[BLOCKED]]:
         return False
-    if w.opt[BACKFILL] == EASY and not nothing_free(w) and squeeze(w, u) == PLACED:
-        commit(w, u)
+    if w.opt[BACKFILL] == EASY and not nothing_free(w):
+        if squeeze(w, u) == PLACED:
+            commit(w, u)
+        else:
+            note_behind(w, u, BACKFILLING)
     end_pass(w)
     w.at[QUIET] = 1
     return True
