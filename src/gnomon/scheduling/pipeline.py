@@ -199,9 +199,11 @@ def schedule(w: World) -> int:
 
 @kernel
 def pick(w: World) -> int:
-    """The unit to try next, -1 none: the one that the scheduler is committed to, else by the order; while scanning for
-    candidates by the order or by submission, past the unit that stopped the first phase."""
+    """The unit to try next, -1 none: the one that the scheduler is committed to, else by the order, until one stops them
+    all; while scanning for candidates by the order or by submission, past the unit that stopped the first phase."""
     if w.at[PHASE] == HEADS:
+        if w.at[BLOCKED] >= 0:
+            return -1
         return w.at[CHOSEN] if w.at[CHOSEN] >= 0 else next_unit(w)
     if w.opt[SCAN_SUBMIT] == 1:
         return next_submitted(w)
@@ -263,9 +265,7 @@ def block(w: World, u: int, follower: int) -> None:
     if w.opt[BACKFILL] == EASY:
         begin_scan(w, u)
         w.cursor[w.tenant[u]] = follower if w.opt[COMMITTED] == 0 else w.head[w.tenant[u]]
-    elif w.opt[BLOCKS_ALL] == 1:
-        for t in range(len(w.cursor)):
-            w.cursor[t] = -1
+    elif w.opt[BLOCKS_ALL] == 1 or w.opt[COMMITTED] == 1:
         w.at[BLOCKED] = u
     else:
         w.cursor[w.tenant[u]] = -1
