@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gnomon.model.cluster import Cluster
@@ -11,6 +11,9 @@ from gnomon.model.resources import NEVER, Resources
 from gnomon.model.work import Work
 
 Option = str | int | float | bool
+
+PYTHON_ORDER, PYTHON_PLACEMENT = "order", "placement"
+"""The names under which the options of an order or placement written in Python stand."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Policy:
     ``order``, ``backfill`` ("" for none) and ``placement`` are names of CONTRACTS, or a callable written in Python:
     ``order(view, waiting) -> keys`` and ``placement(view, task, feasible) -> node``
     (:mod:`gnomon.scheduling.custom`). ``options`` holds what stood after the colons, by part:
-    ``{"easy": {"extra": False}}``.
+    ``{"easy": {"extra": False}}``; the options of a callable stand under "order" or "placement".
     """
 
     order: str | Callable[..., Any] = "fcfs"
@@ -32,6 +35,19 @@ class Policy:
     def option(self, part: str, name: str, default: Option) -> Option:
         """What was said for ``part:name=``, or the default."""
         return dict(dict(self.options).get(part, ())).get(name, default)
+
+    def with_order(self, order: Callable[..., Any]) -> Policy:
+        """This policy with an order written in Python in place of the named one, whose options stay.
+
+        >>> def widest_first(view, tasks):
+        ...     return -view.cpu_milli[tasks]
+        >>> Policy(options=(("fcfs", (("head", True),)),), text="fcfs:head=committed").with_order(widest_first).text
+        'widest_first:head=committed'
+        """
+        named, name = str(self.order), order.__name__
+        text = self.text.replace(named, name, 1) if named in self.text else f"{name}+{self.text}"
+        options = tuple((PYTHON_ORDER if part == named else part, given) for part, given in self.options)
+        return replace(self, order=order, options=options, text=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from gnomon.engine.run import Advance
 from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, DECIDED, I64, NOW, PROMISED, World
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import NEVER
-from gnomon.model.scenario import Scenario
+from gnomon.model.scenario import PYTHON_ORDER, PYTHON_PLACEMENT, Scenario
 from gnomon.scheduling import codes
 from gnomon.scheduling.custom import Order, Placement, View, is_dynamic, keys_of
 from gnomon.scheduling.events import next_time
@@ -91,7 +91,11 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
         raise unknown_name("order", policy.order, KEYS)
     if not callable(policy.placement) and policy.placement not in codes.PLACEMENT_CODES:
         raise unknown_name("placement", policy.placement, codes.PLACEMENT_CODES)
-    order, place = str(policy.order), str(policy.placement)
+    order = policy.order if isinstance(policy.order, str) else PYTHON_ORDER
+    place = policy.placement if isinstance(policy.placement, str) else PYTHON_PLACEMENT
+    for part, _ in policy.options:
+        if part not in (order, policy.backfill, place):
+            raise unknown_name("part with options", part, [name for name in (order, policy.backfill, place) if name])
 
     def easy(name: str, default: bool = False) -> bool:
         return bool(policy.option("easy", name, default))
