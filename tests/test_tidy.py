@@ -49,7 +49,7 @@ IMPURE: dict[tuple[str, str], str] = {
 PURE = frozenset(
     """
     __future__ abc array bisect collections collections.abc contextlib copy dataclasses decimal difflib enum fractions
-    functools graphlib hashlib heapq itertools keyword math numbers operator re string struct textwrap types
+    functools graphlib hashlib heapq itertools json keyword math numbers operator re string struct textwrap types
     typing typing_extensions unicodedata warnings zlib
     numpy numpy.random numpy.typing numpy.lib.stride_tricks numba numba.core numba.core.types
     numba.typed numba.extending pyarrow pyarrow.compute scipy networkx

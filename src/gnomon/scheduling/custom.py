@@ -84,8 +84,9 @@ class View:
 
     def offered(self, node: object) -> bool:
         """Whether this is a node that passed every filter for the task that is being placed."""
-        known = isinstance(node, int | np.integer) and 0 <= node < len(self.free)
-        return known and bool(self._world.feasible[node])
+        return (
+            isinstance(node, int | np.integer) and 0 <= node < len(self.free) and bool(self._world.feasible[int(node)])
+        )
 
     def requested(self, name: str) -> npt.NDArray[np.int64]:
         """What every task asks of a resource; zeros when the cluster does not know it."""

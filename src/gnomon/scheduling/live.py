@@ -1,8 +1,8 @@
-"""The same world, driven by what really happens: submissions, ends and cancellations come from outside, with their times.
+"""The same world, driven by what really happens: submissions, ends and cancellations come from outside, with times.
 
-An external event is an entry in the agenda like any other, so that the transition is the one of the simulation; only the
-ends are not known in advance. :class:`Live` is pure: events in, decisions out. :func:`drive` makes each event durable
-before it is applied, and :func:`replay` gives the same decisions from the journal.
+An external event is an entry in the agenda like any other, so that the transition is the one of the simulation; only
+the ends are not known in advance. :class:`Live` is pure: events in, decisions out. :func:`drive` makes each event
+durable before it is applied, and :func:`replay` gives the same decisions from the journal.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ _DECISIONS: Final = (Kind.START, Kind.HOLD, Kind.PREEMPT, Kind.REJECT)
 _KEPT_WHOLE: Final = ("free", "node_row", "at", "step_time", "step_free")
 _KEPT_AS_PREFIX: Final = tuple(
     "state why start due node devices ticket arrive_row start_row fate after before slot missing head tail cursor used "
-    "running usage usage_at tenant_row end_time end_ticket end_task line log_t log_instant log_kind log_subject log_node "
-    "log_cause log_reason log_value".split()
+    "running usage usage_at tenant_row end_time end_ticket end_task line "
+    "log_t log_instant log_kind log_subject log_node log_cause log_reason log_value".split()
 )
 
 
@@ -231,8 +231,10 @@ def from_record(record: Mapping[str, Any]) -> External:
     try:
         if record["kind"] == "submit":
             return Submit(int(record["t_ns"]), tuple(_task(task) for task in record["tasks"]))
-        kind = {"end": End, "cancel": Cancel}[record["kind"]]
-        return kind(int(record["t_ns"]), str(record["task"]))
+        t_ns, task = int(record["t_ns"]), str(record["task"])
+        if record["kind"] not in ("end", "cancel"):
+            raise ValueError(record["kind"])
+        return End(t_ns, task) if record["kind"] == "end" else Cancel(t_ns, task)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a record of an event: {error!r}", found=dict(record)) from None
 
