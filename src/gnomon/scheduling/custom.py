@@ -84,9 +84,9 @@ class View:
 
     def offered(self, node: object) -> bool:
         """Whether this is a node that passed every filter for the task that is being placed."""
-        return (
-            isinstance(node, int | np.integer) and 0 <= node < len(self.free) and bool(self._world.feasible[int(node)])
-        )
+        if not isinstance(node, int | np.integer) or not 0 <= int(node) < len(self.free):
+            return False
+        return bool(self._world.feasible[int(node)])
 
     def requested(self, name: str) -> npt.NDArray[np.int64]:
         """What every task asks of a resource; zeros when the cluster does not know it."""
