@@ -2,11 +2,12 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 
 from gnomon.engine.log import Kind
-from gnomon.insight.fragmentation import fragmentation, task_classes
+from gnomon.insight.fragmentation import fragmentation, fragmented, task_classes
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import E4, Resources
 from gnomon.model.work import Shape, Work
@@ -45,6 +46,16 @@ def test_it_is_averaged_over_time_and_classes() -> None:
     story = Story(TWO_GPUS, [task("a", gpu(0.5)), task("b", gpu())]).arrive(0, 1)
     story.run(0, 0, 4, node=0, devices=0b01).tell(10, Kind.STOP)
     assert fragmentation(story.past) == pytest.approx((0.5 * 0.5 * 4) / (1.5 * 4 + 2 * 6))
+
+
+@pytest.mark.unit
+def test_over_time_it_is_a_part_of_all_there_is() -> None:
+    story = Story(TWO_GPUS, [task("a", gpu(0.5)), task("b", gpu())]).arrive(0, 1)
+    past = story.run(0, 2, 6, node=0, devices=0b01).tell(10, Kind.STOP).past
+    seconds = np.array([0, 2, 6, 10]) * S
+    assert fragmented(past).binned(seconds).tolist() == pytest.approx([0, 0.5 * 0.5 / 2, 0])
+    only_wholes = Work.from_tasks([task("c", gpu())])
+    assert fragmented(past, only_wholes).binned(seconds).tolist() == pytest.approx([0, 0.5 / 2, 0])
 
 
 @pytest.mark.unit
@@ -105,3 +116,7 @@ def test_fragmentation_is_the_weighted_loss_second_by_second(story: Story) -> No
                 lost_area += count / len(story.tasks) * lost(cluster, n, shape, cpu, memory, devices)
     expected = 0.0 if cluster.pool or not story.stays or not free_area else lost_area / free_area
     assert fragmentation(past) == pytest.approx(expected)
+    if expected:
+        held = fragmented(past).mean(past.begin_ns, past.end_ns)
+        total = cluster.total("gpu" if by_gpu else "cpu")
+        assert held * total * past.span_ns == pytest.approx(lost_area * S)

@@ -11,8 +11,9 @@ devices where the cluster has any, else processors. A class is a distinct reques
 devices or, where processors are measured, by processors and memory. The classes are taken by count (the larger request
 first where they tie) until they cover 95 % of the tasks, at most 1,000.
 
-Here it is related to what is free, and averaged over the time observed: the area of what is lost / the area of what is
-free. 0 in a pool, and where nothing is ever free.
+:func:`fragmentation` relates it to what is free, averaged over the time observed: the area of what is lost / the area
+of what is free. 0 in a pool, and where nothing is ever free. :func:`fragmented` gives it over time, as a part of all
+there is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.insight.history import FloatArray, History
+from gnomon.insight.usage import Steps
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import E4, Resources
 from gnomon.model.work import IntArray, Shape, Work
@@ -43,34 +45,68 @@ class TaskClass:
 
 @dataclass(frozen=True)
 class NodeStates:
-    """States that nodes were in: columns of equal length. ``lasts_ns``: for how long.
+    """States that nodes were in: columns of equal length, by node and then time. ``lasts_ns``: for how long.
 
     ``free``: by resource, "cpu" and, where measured, "memory"; ``devices``: one column a device, what is left on it.
     """
 
     node: IntArray
+    begin_ns: IntArray
     lasts_ns: IntArray
     free: dict[str, IntArray]
     devices: tuple[npt.NDArray[np.int32], ...]
 
+    def left(self, measured: str) -> IntArray:
+        """What is free of the measured resource, on all devices together."""
+        return np.sum(self.devices, axis=0, dtype=np.int64) if measured == "gpu" else self.free[measured]
+
 
 def fragmentation(past: History) -> float:
     """The part of the free capacity, over time, that the mix could not use: from 0 to 1."""
-    cluster, work = past.scenario.cluster, past.scenario.work
-    measured = "gpu" if "gpu" in past.capacity else "cpu"
-    if cluster.pool or measured not in past.capacity or not len(past.attempts):
+    measured = _measured(past)
+    if past.scenario.cluster.pool or not measured or not len(past.attempts):
         return 0.0
     states = node_states(past, measured)
-    free = sum(states.devices) if measured == "gpu" else states.free[measured]
-    area = states.lasts_ns * np.asarray(free, np.float64)
-    if not area.any():
-        return 0.0
-    wanting = [one for one in task_classes(work, measured) if one.shape.request.amount(measured)]
-    useful = 0.0
+    lasts_ns = states.lasts_ns.astype(np.float64)
+    free = float(lasts_ns @ states.left(measured))
+    lost = float(lasts_ns @ _lost(past, states, task_classes(past.scenario.work, measured)))
+    return lost / free if free else 0.0
+
+
+def fragmented(past: History, mix: Work | None = None) -> Steps:
+    """The part of the cluster's capacity that is free and that the mix cannot use, as it changes: from 0 to 1.
+
+    ``mix``: the tasks whose classes count (None: those of the run).
+    """
+    measured = _measured(past)
+    if past.scenario.cluster.pool or not measured or not past.span_ns:
+        return Steps(np.zeros(1, np.int64), np.zeros(1))
+    states = node_states(past, measured)
+    lost = _lost(past, states, task_classes(past.scenario.work if mix is None else mix, measured))
+    change = np.diff(lost, prepend=0.0)
+    first = np.flatnonzero(np.diff(states.node, prepend=-1))
+    change[first] = lost[first]
+    order = np.argsort(states.begin_ns, kind="stable")
+    t_ns = states.begin_ns[order]
+    last = np.flatnonzero(np.append(t_ns[1:] != t_ns[:-1], True))
+    return Steps(t_ns[last], np.cumsum(change[order])[last] / past.capacity[measured])
+
+
+def _measured(past: History) -> str:
+    """Which resource counts: devices, else processors; empty where the cluster has neither."""
+    return next((name for name in ("gpu", "cpu") if name in past.capacity), "")
+
+
+def _lost(past: History, states: NodeStates, classes: list[TaskClass]) -> FloatArray:
+    """For each state, what of the free amount a task drawn from the classes cannot use, on average."""
+    measured = "gpu" if states.devices else "cpu"
+    free = np.asarray(states.left(measured), np.float64)
+    lost = free.copy()
+    wanting = [one for one in classes if one.shape.request.amount(measured)]
     for share_e4, some in groupby(wanting, lambda one: one.shape.request.gpu_share_e4):
         enough, too_small = _devices_left(states, share_e4)
-        useful += float(_weight_that_fits(states, enough, list(some), cluster) @ (area - too_small))
-    return 1.0 - useful / float(area.sum())
+        lost -= _weight_that_fits(states, enough, list(some), past.scenario.cluster) * (free - too_small)
+    return lost
 
 
 def task_classes(work: Work, measured: str) -> list[TaskClass]:
@@ -138,7 +174,7 @@ def node_states(past: History, measured: str) -> NodeStates:
         running(np.where(devices > device, E4, 0), sign * share * ((mask >> device) & 1)).astype(np.int32)
         for device in range(int(devices.max()))
     )
-    return NodeStates(node[kept], lasts[kept], free, left)
+    return NodeStates(node[kept], t_ns[kept], lasts[kept], free, left)
 
 
 def _changes(past: History) -> tuple[IntArray, IntArray, IntArray]:
@@ -150,14 +186,14 @@ def _changes(past: History) -> tuple[IntArray, IntArray, IntArray]:
     return stay, row, np.where(np.arange(len(stay)) < len(stays), -1, 1)
 
 
-def _devices_left(states: NodeStates, share_e4: int) -> tuple[npt.NDArray[np.int32], FloatArray]:
-    """For each state: on how many devices so much is left; and what is left on the others, x for how long."""
+def _devices_left(states: NodeStates, share_e4: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """For each state: on how many devices so much is left; and what is left on the others."""
     enough, too_small = np.zeros((2, len(states.node)), np.int32)
     for left in states.devices:
         fits = left >= share_e4
         enough += fits
         too_small += np.where(fits, 0, left)
-    return enough, too_small.astype(np.float64) * states.lasts_ns
+    return enough, too_small
 
 
 def _weight_that_fits(
