@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
+from gnomon.api.explaining import explain
 from gnomon.api.run import Run
 from gnomon.api.scenario import Scenario
 from gnomon.api.simulating import calibrate, compare, simulate
 from gnomon.engine.log import Kind, Reason, State, Waiting
-from gnomon.insight.explain import Explanation, explain
+from gnomon.insight.explain import Explanation
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import GnomonError, InputError, InvariantError
 from gnomon.model.resources import NEVER, Resources

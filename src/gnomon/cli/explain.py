@@ -18,7 +18,7 @@ from gnomon.cli.options import (
     UntilOption,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption, emit, say_notes
+from gnomon.cli.terminal import Output, OutputOption, emit, say, say_notes
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -57,15 +57,27 @@ def explain(
     files = [*(file or []), *(more or [])]
     if bool(files) == bool(run):
         raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
-    if run:
-        result = api.Run.open(run)
-    else:
-        result = _simulated(
-            Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
-        )
-    document = api.explain(result, subject).as_dict()
+    given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
+    _refuse_options_of_a_kept_run(run, given)
+    result = api.Run.open(run) if run else _simulated(given)
+    with Watch("trying changes") as watch:
+        found = api.explain(subject, result, progress=watch)
+    if watch.interrupted:
+        raise KeyboardInterrupt
+    document = found.as_dict()
     emit(output, document, text.explanation(document, wide=output is Output.WIDE))
+    for note in found.notes:
+        say(note)
     say_notes(result.notes)
+
+
+def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:
+    """A run that was kept is as it is."""
+    from gnomon.model.errors import InputError
+
+    said = [name for name, value in vars(given).items() if name != "work" and value not in (None, False)]
+    if run and said:
+        raise InputError("a kept run cannot be changed", field=f"--{said[0].replace('_', '-')}", allowed="with -f FILE")
 
 
 def _simulated(given: Arguments) -> Run:

@@ -1,0 +1,26 @@
+"""Explaining what became of a task or job: of a run, or of a scenario that is run for it."""
+
+from __future__ import annotations
+
+from gnomon.api.run import Run
+from gnomon.api.simulating import Progress, simulate
+from gnomon.insight.explain import Explanation
+from gnomon.insight.explain import explain as explanation
+from gnomon.model.scenario import Scenario
+
+
+def explain(subject: str, what: Run | Scenario, *, progress: Progress | None = None) -> Explanation:
+    """Tell why a task or job waits, was refused, was late or ended, and the smallest changes that would help.
+
+    ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, or a
+    part that only one has. Changes are tried by simulating the scenario again. Raises InputError for a subject that is
+    unknown or ambiguous.
+
+    >>> from gnomon.api import Cluster, Resources, Scenario, Shape, Task, Work
+    >>> task = Task("big", Shape(Resources(cpu_milli=8_000)), duration_ns=10**9)
+    >>> why = explain("big", Scenario(Cluster.of_processors(4), Work.from_tasks([task])))
+    >>> why.state, why.changes[0].what
+    ('rejected', 'ask for 4 cpu instead of 8: it starts at 0s')
+    """
+    run = what if isinstance(what, Run) else simulate(what, progress=progress)
+    return explanation(subject, run.scenario, run.log, simulate=lambda one: simulate(one, progress=progress).log)

@@ -1,0 +1,123 @@
+"""The state of a run at one row of its log: what is free on each node, who holds the rest, who waits.
+
+It is folded from the log up to that row, so that what a decision saw can be told long after it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Log, Outcome, Reason, State, outcome
+from gnomon.insight.explain.ground import Ground
+from gnomon.model.cluster import Reservation
+from gnomon.model.resources import NEVER
+from gnomon.model.work import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """Just before one row of the log (its length: after the last one), at the time ``now_ns``."""
+
+    ground: Ground
+    row: int
+    now_ns: int
+
+    @cached_property
+    def stays(self) -> IntArray:
+        """Who holds a place: indices into the attempts of the run."""
+        attempts = self.ground.past.attempts
+        open_then = (attempts.open_row < self.row) & ((attempts.close_row < 0) | (attempts.close_row >= self.row))
+        return np.flatnonzero(open_then)
+
+    @cached_property
+    def holders(self) -> IntArray:
+        """The tasks that hold a place."""
+        return self.ground.past.attempts.task[self.stays]
+
+    @cached_property
+    def node(self) -> IntArray:
+        """Where the holders are; a pool is node 0."""
+        return np.maximum(self.ground.past.attempts.node[self.stays], 0)
+
+    @cached_property
+    def start_ns(self) -> IntArray:
+        """When the holders began to run, NEVER if that comes later or not at all."""
+        start = self.ground.past.attempts.start_ns[self.stays]
+        return np.where(start <= self.now_ns, start, NEVER)
+
+    @cached_property
+    def taken(self) -> IntArray:
+        """What each holder has taken, one row each."""
+        return self.ground.taken(self.holders, self.ground.past.attempts.devices[self.stays])
+
+    @cached_property
+    def free(self) -> IntArray:
+        """What is free on each node."""
+        rows = self.ground.capacity.copy()
+        np.subtract.at(rows, self.node, self.taken)
+        return rows
+
+    @cached_property
+    def due_ns(self) -> IntArray:
+        """When each holder is expected to give back its place: by its estimate (or really, if the policy knows that),
+        now if it is late, NEVER if it has not begun to run."""
+        work, policy = self.ground.work, self.ground.scenario.policy
+        lengths = work.duration_ns if policy.option("easy", "ends", False) else work.estimate_ns
+        ends = self.start_ns + np.minimum(lengths[self.holders], NEVER - np.minimum(self.start_ns, NEVER))
+        return np.where(self.start_ns < NEVER, np.maximum(ends, self.now_ns), NEVER)
+
+    @cached_property
+    def _outcome(self) -> Outcome:
+        log = self.ground.past.log
+        before = Log(*(getattr(log, one.name)[: self.row] for one in fields(log)))
+        return outcome(before, len(self.ground.work))
+
+    @cached_property
+    def waiting(self) -> IntArray:
+        """The tasks that have arrived and have no place."""
+        return np.flatnonzero(self._outcome.state == State.WAITING)
+
+    def reason(self, task: int) -> Reason:
+        """The reason in the task's latest row."""
+        return Reason(int(self._outcome.reason[task]))
+
+    def of_tenant(self, task: int) -> IntArray:
+        """Positions among the holders of those of the task's tenant."""
+        tenant = self.ground.tenant
+        return np.flatnonzero(tenant[self.holders] == tenant[task])
+
+    def reserved(self, task: int, begin_ns: int) -> dict[int, Reservation]:
+        """On which nodes a reservation is in the way of a task that starts at ``begin_ns``, and which.
+
+        The window must find its amount free, together with all outsiders that will be there when it begins
+        (:mod:`gnomon.scheduling.windows`).
+        """
+        ground, nodes = self.ground, self.ground.scenario.cluster.nodes
+        end_ns = begin_ns + ground.estimate_ns(task)
+        found: dict[int, Reservation] = {}
+        for window in ground.scenario.cluster.reservations:
+            if self._is_open(window, task) or window.end_ns <= begin_ns or window.start_ns >= end_ns:
+                continue
+            outside = [not self._is_open(window, int(holder)) for holder in self.holders]
+            outsiders = np.array(outside, np.bool_) & (self.due_ns > window.start_ns)
+            for index, node in enumerate(nodes):
+                if window.node in ("", node.name) and index not in found:
+                    amount = node.capacity if window.amount is None else window.amount
+                    kept = ground.layout.row(amount, from_the_end=True, devices=node.capacity.gpus)
+                    left = ground.capacity[index] - kept - self.taken[outsiders & (self.node == index)].sum(axis=0)
+                    if not ground.places(left[None, :], task)[0]:
+                        found[index] = window
+        return found
+
+    def _is_open(self, window: Reservation, task: int) -> bool:
+        return self.ground.work.users[int(self.ground.work.user[task])] in window.users
+
+
+def rows_of(log: Log, tasks: Sequence[int], kind: Kind | None = None) -> IntArray:
+    """The rows about some tasks, of one kind if one is given, in order."""
+    mine = log.subject == tasks[0] if len(tasks) == 1 else np.isin(log.subject, tasks)
+    return np.flatnonzero(mine & (log.kind == kind) if kind else mine)

@@ -1,0 +1,193 @@
+"""The explanation in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.insight.explain.chain import STOPPED
+from gnomon.insight.explain.deadlock import find_cycle
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.phrases import amounts_of, counted, listed, span
+from gnomon.insight.explain.queues import OVERTAKEN_LARGE, overtaken_by
+from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.explain.subjects import Subject
+from gnomon.insight.explain.waits import Wait
+from gnomon.model.resources import NEVER
+
+SPELLS_MAX = 4
+"""How many spells of waiting the sentence tells: the longest."""
+
+
+def horizon_ns(ground: Ground) -> int:
+    """The end of what is known: the horizon of a run that reached it, else the time of the last row."""
+    log = ground.past.log
+    if not len(log):
+        return 0
+    if log.kind[-1] == Kind.STOP and log.reason[-1] == Reason.LIMIT_TIME:
+        return ground.scenario.limits.until_ns
+    return int(log.t_ns[-1])
+
+
+def stopped(log: Log) -> Reason:
+    """Why a run ended early, NONE if it did not."""
+    return Reason(int(log.reason[-1])) if len(log) and log.kind[-1] == Kind.STOP else Reason.NONE
+
+
+def summary(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> str:
+    """What became of it and why, with the numbers. ``task``: the one that stands for a job."""
+    what, work = ground.past.outcome, ground.work
+    state = State(int(what.state[task]))
+    name = who.name if len(who.tasks) == 1 or ground.scenario.gang else f"{work.id(task)} of {who.name}"
+    cycle = find_cycle(ground, task)
+    if cycle is not None:
+        text = f"{name} {_has_waited(ground, task)}, in a deadlock: {cycle.text}"
+    elif state is State.UNBORN:
+        text = _unborn(ground, name, task)
+    elif state is State.REJECTED:
+        text = f"{name} was refused on its arrival at {span(int(what.arrive_ns[task]))}: {spells[-1].text}"
+    elif state in (State.WAITING, State.HELD):
+        text = f"{name} {_has_waited(ground, task)}: {_last(spells)}"
+        text += _end(ground, spells) + _overtaken(ground, task)
+    else:
+        text = _started(ground, name, task, spells)
+    return f"{text}{_others(ground, who)}."
+
+
+def _has_waited(ground: Ground, task: int) -> str:
+    what = ground.past.outcome
+    arrived = int(what.arrive_ns[task])
+    waited = span(max(0, horizon_ns(ground) - arrived))
+    asked = amounts_of(ground.asked(ground.unit(task)))
+    if what.attempts[task]:
+        gave_way = rows_of(ground.past.log, (task,), Kind.PREEMPT)
+        since = int(ground.past.log.t_ns[gave_way[-1]])
+        return f"has waited {span(max(0, horizon_ns(ground) - since))} for {asked} again since {span(since)}"
+    return f"has waited {waited} for {asked} since {span(arrived)}"
+
+
+def _last(spells: Sequence[Wait]) -> str:
+    """What the last spell waits for; several things, any of which would do, one after the other."""
+    if not spells:
+        return "nobody has looked at it yet"
+    last = [one.text for one in spells if one.begin_ns == spells[-1].begin_ns and one.kind == spells[-1].kind]
+    return "; ".join(dict.fromkeys(last))
+
+
+def _end(ground: Ground, spells: Sequence[Wait]) -> str:
+    """When it may start, and whether the run goes on until then."""
+    if not spells:
+        return ""
+    last = [one for one in spells if one.begin_ns == spells[-1].begin_ns]
+    earliest = min(one.earliest_ns for one in last)
+    reason = stopped(ground.past.log)
+    told = ""
+    if earliest < NEVER and last[0].kind == "event":
+        told = f"; it can start at {span(earliest)} at the earliest"
+    if reason is Reason.LIMIT_TIME:
+        return f"{told}, and the run ends at {span(horizon_ns(ground))}"
+    return f"{told}; {STOPPED[reason]}" if reason in STOPPED else told
+
+
+def _unborn(ground: Ground, name: str, task: int) -> str:
+    work, unit = ground.work, ground.unit(task)
+    last = max(unit, key=lambda one: int(work.submit_ns[one]))
+    when = span(int(work.submit_ns[last]))
+    if last == task:
+        return f"{name} has not arrived: it does at {when}, and the run ends at {span(horizon_ns(ground))}"
+    whole = f"its job arrives as a whole only when {work.id(last)} does, at {when}"
+    return f"{name} has not arrived: {whole}, and the run ends at {span(horizon_ns(ground))}"
+
+
+def _started(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> str:
+    """It started, soon or late: what it waited for, what it then went through, and how it ended."""
+    what = ground.past.outcome
+    arrived, first = int(what.arrive_ns[task]), int(what.first_start_ns[task])
+    before = [one for one in spells if one.begin_ns < first]
+    since = min([arrived, *(one.begin_ns for one in before)])
+    if first == since:
+        text = f"{name} started at {span(first)}, on its arrival"
+    else:
+        text = f"{name} waited {span(first - since)}, from {span(since)} to {span(first)}"
+        clauses = _clauses(before)
+        text += f": {clauses}" if clauses else ""
+        text += _released(ground, task) + _overtaken(ground, task)
+    text += _gave_way(ground, task)
+    return text + _ended(ground, task)
+
+
+def _clauses(spells: Sequence[Wait]) -> str:
+    longest = sorted(spells, key=lambda one: -one.length_ns)[:SPELLS_MAX]
+    told = [one for one in spells if one in longest]
+    if len(told) == 1:
+        return told[0].text
+    groups: dict[tuple[int, int], list[str]] = {}
+    for one in told:
+        groups.setdefault((one.begin_ns, one.length_ns), []).append(one.text)
+    if len(groups) == 1:
+        return "; ".join(dict.fromkeys(next(iter(groups.values()))))
+    return "; ".join(f"{span(length)} because {' and '.join(texts)}" for (_, length), texts in groups.items())
+
+
+def _released(ground: Ground, task: int) -> str:
+    """What let it start."""
+    log = ground.past.log
+    row = rows_of(log, (task,), Kind.START)[0]
+    cause = int(log.cause[row])
+    kind = Kind(int(log.kind[cause])) if cause >= 0 else None
+    if kind in (Kind.END, Kind.KILL) and log.t_ns[cause] == log.t_ns[row]:
+        verb = "ended" if kind == Kind.END else "was killed"
+        return f"; it started when {ground.work.id(int(log.subject[cause]))} {verb}"
+    if kind == Kind.PREEMPT and log.t_ns[cause] == log.t_ns[row]:
+        return f"; it started when {ground.work.id(int(log.subject[cause]))} gave way to it"
+    if kind == Kind.WAKE and log.t_ns[cause] == log.t_ns[row]:
+        return "; it started when a reservation began or ended"
+    return ""
+
+
+def _gave_way(ground: Ground, task: int) -> str:
+    log, work = ground.past.log, ground.work
+    rows = rows_of(log, (task,), Kind.PREEMPT)
+    if not len(rows):
+        return ""
+    starts = rows_of(log, (task,), Kind.START)
+    lost = sum(int(log.t_ns[row] - log.t_ns[starts[starts < row][-1]]) for row in rows)
+    told = [f"{work.id(int(log.value[row]))} at {span(int(log.t_ns[row]))}" for row in rows]
+    return f"; it gave way to {listed(told, 3)} and lost {span(lost)} of its run"
+
+
+def _ended(ground: Ground, task: int) -> str:
+    what, work = ground.past.outcome, ground.work
+    state, end, start = State(int(what.state[task])), int(what.end_ns[task]), int(what.start_ns[task])
+    if state is State.RUNNING:
+        return ", and still runs" if int(what.attempts[task]) == 1 else f"; it started anew at {span(start)} and runs"
+    again = f"; it started anew at {span(start)}" if int(what.attempts[task]) > 1 else ""
+    if state is State.KILLED and what.reason[task] == Reason.AT_ESTIMATE:
+        needs = int(work.duration_ns[task])
+        more = f"it needs {span(needs)}" if needs < NEVER else "it would have run on"
+        return f"{again}; it was killed at {span(end)}, when its estimate of {span(end - start)} was over, but {more}"
+    if state is State.KILLED:
+        return f"{again}; it was cancelled at {span(end)}"
+    return f"{again}, and was done at {span(end)}"
+
+
+def _overtaken(ground: Ground, task: int) -> str:
+    """Starvation is named where it is large."""
+    count = overtaken_by(ground.past, task)
+    return f"; {counted(count, 'task')} that came later started earlier" if count >= OVERTAKEN_LARGE else ""
+
+
+def _others(ground: Ground, who: Subject) -> str:
+    """How the other tasks of a job fare."""
+    if len(who.tasks) == 1:
+        return ""
+    states, counts = np.unique(ground.past.outcome.state[list(who.tasks)], return_counts=True)
+    if len(states) == 1:
+        return ""
+    told: dict[str, int] = {}
+    for state, count in zip(states.tolist(), counts.tolist(), strict=True):
+        word = "holding a place" if state == State.HELD else State(state).label
+        told[word] = told.get(word, 0) + count
+    return f" (of its {len(who.tasks):,} tasks {listed([f'{count:,} are {word}' for word, count in told.items()])})"
