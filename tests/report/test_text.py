@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.report.text import Variant, comparison, explanation, summary, table
+from gnomon.report.text import Variant, comparison, summary, table
 
 pytestmark = pytest.mark.unit
 
@@ -108,58 +108,6 @@ def test_a_run_without_any_start_has_dashes_not_nonsense() -> None:
     shown = summary(metrics(done=0, makespan_s=None, wait_s=nothing, turnaround_s=nothing)).plain
     assert "nan" not in shown.lower()
     assert "WAIT" not in shown
-
-
-def test_an_explanation_reads_from_the_answer_to_its_causes() -> None:
-    found = {
-        "subject": "render",
-        "state": "waiting",
-        "summary": "asks for more GPUs than any node has",
-        "native": "",
-        "waiting": [
-            {
-                "kind": "infeasible",
-                "rule": "too-large",
-                "object": "gpu",
-                "numbers": {"asked": 4, "most": 2},
-                "earliest_s": None,
-            }
-        ],
-        "classes": [{"nodes": 3, "example": "n1", "reasons": ["gpu: 4 asked, 2 there"]}],
-        "chain": [{"row": 7, "t_s": 60.0, "event": "arrive", "text": "render arrives"}],
-        "changes": [
-            {
-                "what": "ask for less",
-                "object": "render",
-                "field": "gpus",
-                "from": 4,
-                "to": 2,
-                "cost": 0.5,
-                "confirmed": True,
-            }
-        ],
-    }
-    same(
-        explanation(found).plain,
-        """
-        render is waiting: asks for more GPUs than any node has
-
-        WAITS
-        KIND            RULE        FOR   EARLIEST   NUMBERS
-        can never run   too-large   gpu   -          asked 4, most 2
-
-        NODES   EXAMPLE   REASONS
-            3   n1        gpu: 4 asked, 2 there
-
-        HOW IT CAME TO BE
-        AT   EVENT    WHAT
-        1m   arrive   render arrives
-
-        WHAT WOULD CHANGE IT, the smallest change first
-        CHANGE         OBJECT   FIELD   FROM   TO   CONFIRMED
-        ask for less   render   gpus    4      2    yes
-        """,
-    )
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "a\nb", "[bold]x[/bold]", "\u202eabc"])

@@ -52,7 +52,7 @@ def explain(
     """Tell why a task waits, was refused or ended, from what caused it, and the smallest change that would help."""
     from gnomon import api
     from gnomon.model.errors import InputError
-    from gnomon.report import text
+    from gnomon.report.explanation import explanation
 
     files = [*(file or []), *(more or [])]
     if bool(files) == bool(run):
@@ -65,7 +65,7 @@ def explain(
     if watch.interrupted:
         raise KeyboardInterrupt
     document = found.as_dict()
-    emit(output, document, text.explanation(document, wide=output is Output.WIDE))
+    emit(output, document, explanation(document, wide=output is Output.WIDE))
     for note in found.notes:
         say(note)
     say_notes(result.notes)

@@ -105,7 +105,7 @@ def comparison(variants: Sequence[Variant], *, wide: bool = False) -> Text:
         title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance; =: none)"
         headers = ["VARIANT", *(column.header for column in shown)]
         lines = [[v.name, *(_difference(column, v.difference) for column in shown)] for v in variants[1:]]
-        blocks.append(_titled(title, table(headers, lines, right=range(1, len(headers)))))
+        blocks.append(titled(title, table(headers, lines, right=range(1, len(headers)))))
     return Text("\n\n").join(blocks)
 
 
@@ -199,75 +199,6 @@ def calibration(found: Sequence[tuple[str, Mapping[str, Any]]], *, wide: bool = 
     return Text("\n\n").join(blocks)
 
 
-def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
-    """Why something is as it is: summary, the system's words, what it waits for, how it came to be, what would help.
-
-    ``found`` has the form of ``explain -o json``.
-    """
-    head = Text.assemble((plain(found["subject"]), "bold"), " is ", (plain(found["state"]), "bold"))
-    if found.get("summary"):
-        head.append(f": {plain(found['summary'])}")
-    blocks = [head]
-    if found.get("native"):
-        blocks.append(Text("\n").join(Text(f"  {plain(line)}") for line in str(found["native"]).splitlines()))
-    if waiting := found.get("waiting"):
-        blocks.append(_titled("WAITS", _waiting(waiting)))
-    if classes := found.get("classes"):
-        rows = [[number(c["nodes"]), c["example"], "; ".join(map(str, c["reasons"]))] for c in classes]
-        blocks.append(table(["NODES", "EXAMPLE", "REASONS"], rows, right=(0,)))
-    if chain := found.get("chain"):
-        headers = ["AT", "EVENT", "WHAT", *(["ROW"] if wide else [])]
-        rows = [[duration(c["t_s"]), c["event"], c["text"], *([str(c["row"])] if wide else [])] for c in chain]
-        blocks.append(_titled("HOW IT CAME TO BE", table(headers, rows)))
-    if changes := found.get("changes"):
-        blocks.append(_titled("WHAT WOULD CHANGE IT, the smallest change first", _changes(changes, wide=wide)))
-    return Text("\n\n").join(blocks)
-
-
-def _titled(title: str, body: Text) -> Text:
+def titled(title: str, body: Text) -> Text:
+    """A block below its title."""
     return Text("\n").join([Text(title, style="dim"), body])
-
-
-def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
-    rows = []
-    for one in waiting:
-        numbers = ", ".join(f"{name} {value}" for name, value in (one.get("numbers") or {}).items())
-        earliest = one.get("earliest_s")
-        rows.append(
-            [
-                _KINDS.get(one["kind"], one["kind"]),
-                one.get("rule") or NOTHING,
-                one.get("object") or NOTHING,
-                NOTHING if earliest is None else duration(earliest),
-                numbers or NOTHING,
-            ]
-        )
-    return table(["KIND", "RULE", "FOR", "EARLIEST", "NUMBERS"], rows)
-
-
-_KINDS = {
-    "infeasible": "can never run",
-    "event": "for something to happen",
-    "limit": "held by a limit",
-    "behind": "behind others",
-}
-
-
-def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
-    rows = [
-        [
-            change["what"],
-            change.get("object") or NOTHING,
-            change.get("field") or NOTHING,
-            _or_nothing(change.get("from")),
-            _or_nothing(change.get("to")),
-            "yes" if change.get("confirmed") else "no",
-            *([_or_nothing(change.get("cost"))] if wide else []),
-        ]
-        for change in changes
-    ]
-    return table(["CHANGE", "OBJECT", "FIELD", "FROM", "TO", "CONFIRMED", *(["COST"] if wide else [])], rows)
-
-
-def _or_nothing(value: object) -> str:
-    return NOTHING if value is None else str(value)

@@ -80,7 +80,7 @@ def sentence(ground: Ground, row: int) -> str:
     match kind:
         case Kind.ARRIVE:
             length = ground.estimate_ns(task)
-            long = "with no end" if length >= NEVER else f"for {span(length)}"
+            long = "without an end" if length >= NEVER else f"for {span(length)}"
             return f"{name} arrives and asks for {amounts_of(ground.asked((task,)))} {long}"
         case Kind.REJECT | Kind.WAIT:
             verb = "is refused" if kind == Kind.REJECT else "waits"
@@ -88,7 +88,7 @@ def sentence(ground: Ground, row: int) -> str:
         case Kind.HOLD:
             return f"{name} takes its place{_where(ground, row)}, and holds it until its peers have theirs"
         case Kind.START:
-            return f"{name} starts{_where(ground, row)}"
+            return f"{name} starts with {amounts_of(ground.asked((task,)))}{_where(ground, row)}"
         case Kind.END:
             return f"{name} ends and gives back {amounts_of(ground.asked((task,)))}{_where(ground, row, bits=False)}"
         case Kind.KILL:

@@ -82,9 +82,9 @@ def trials_max(tasks: int) -> int:
     """How many runs the search may take.
 
     >>> trials_max(100), trials_max(30_000), trials_max(1_000_000)
-    (120, 60, 20)
+    (120, 60, 30)
     """
-    return 120 if tasks <= 5_000 else 60 if tasks <= 100_000 else 20
+    return 120 if tasks <= 5_000 else 60 if tasks <= 100_000 else 30
 
 
 class Trials:

@@ -75,7 +75,7 @@ def span(ns: int) -> str:
     """A length of time, or a time since the beginning, to three digits of its smallest unit.
 
     >>> span(7_384_500_000_000), span(61_234_567_891), span(0), span(NEVER)
-    ('2h3m4s', '1m1.235s', '0s', 'never')
+    ('2h3m5s', '1m1.235s', '0s', 'never')
     """
     if ns >= NEVER:
         return "never"

@@ -128,7 +128,7 @@ def _clauses(spells: Sequence[Wait]) -> str:
         groups.setdefault((one.begin_ns, one.length_ns), []).append(one.text)
     if len(groups) == 1:
         return "; ".join(dict.fromkeys(next(iter(groups.values()))))
-    return "; ".join(f"{span(length)} because {' and '.join(texts)}" for (_, length), texts in groups.items())
+    return "; then ".join(f"{span(length)} because {' and '.join(texts)}" for (_, length), texts in groups.items())
 
 
 def _released(ground: Ground, task: int) -> str:

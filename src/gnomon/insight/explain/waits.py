@@ -148,8 +148,8 @@ def _meanwhile(here: Situation, task: int, spell: Spell, wait: Wait) -> Wait:
     if not len(rows):
         return wait
     first = int(rows[0])
-    text = f"{wait.text}; meanwhile {counted(len(rows), 'other task')} started"
-    text += f", the first of them {ground.work.id(int(log.subject[first]))} at {span(int(log.t_ns[first]))}"
+    others = f"{counted(len(rows), 'other task')} started meanwhile" + (", the first of them" if len(rows) > 1 else ",")
+    text = f"{wait.text} ({others} {ground.work.id(int(log.subject[first]))} at {span(int(log.t_ns[first]))})"
     return replace(wait, text=text, numbers={**wait.numbers, "started_meanwhile": len(rows)})
 
 
@@ -189,7 +189,7 @@ def _behind(here: Situation, task: int, spell: Spell) -> Wait:
     elif place.ahead == 1:
         text = f"{first} stands in front and {why}"
     else:
-        text = f"{counted(place.ahead, 'task')} stand in front; {first} {why}"
+        text = f"{counted(place.ahead, 'task')} stand in front, among them {first}, which {why}"
     return Wait("behind", rule(spell.reason), f"task/{first}", text, _standing(place))
 
 

@@ -1,0 +1,106 @@
+"""An explanation as text: the answer first, then what it waits for, how it came to be, and what would change it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from gnomon.model.quantity import NS_PER_S, format_duration, format_memory
+from gnomon.report.columns import NOTHING, number
+from gnomon.report.text import Cell, plain, table, titled
+
+_KINDS = {
+    "infeasible": "can never run",
+    "event": "for something to happen",
+    "limit": "held by a limit",
+    "behind": "behind others",
+}
+_BY_RESOURCE = re.compile(r"(asked|free|largest|used|limit|short)_(.+)")
+_TIMES = ("from_s", "waited_s")
+
+
+def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
+    """What ``explain -o json`` says, for people. The system's own words are shown where they differ from ours.
+
+    ``wide``: with the rows of the log, and each change by its object, field, values and cost.
+    """
+    head = Text.assemble((plain(found["subject"]), "bold"), "   ", (plain(found["state"]), "bold"))
+    blocks = [Text("\n").join([head, Text(plain(found["summary"]))])]
+    if found["native"] != found["summary"]:
+        blocks.append(Text("\n").join(Text(f"  {plain(line)}") for line in str(found["native"]).splitlines()))
+    if found["waiting"]:
+        blocks.append(titled("WHAT IT WAITS FOR", _waiting(found["waiting"])))
+    if found["classes"]:
+        rows = [[number(c["nodes"]), c["example"], "; ".join(map(str, c["reasons"]))] for c in found["classes"]]
+        blocks.append(titled("THE NODES", table(["NODES", "EXAMPLE", "REASONS"], rows, right=(0,))))
+    if found["chain"]:
+        headers = ["AT", "EVENT", "WHAT", *(["ROW"] if wide else [])]
+        rows = [[moment(c["t_s"]), c["event"], c["text"], *([str(c["row"])] if wide else [])] for c in found["chain"]]
+        blocks.append(titled("HOW IT CAME TO BE", table(headers, rows)))
+    if found["changes"]:
+        title = "WHAT WOULD CHANGE IT (each alone, the smallest change first)"
+        blocks.append(titled(title, _changes(found["changes"], wide=wide)))
+    return Text("\n\n").join(blocks)
+
+
+def moment(seconds: float | None) -> str:
+    """A time since the beginning, to the second, below a minute to the millisecond.
+
+    >>> moment(7_384.5), moment(1.25), moment(None)
+    ('2h3m4s', '1.25s', '-')
+    """
+    if seconds is None:
+        return NOTHING
+    step = NS_PER_S // 1000 if seconds < 60 else NS_PER_S
+    return format_duration(int(seconds * NS_PER_S / step) * step)
+
+
+def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
+    headers = ["WAITS", "RULE", "FOR", "SINCE", "LASTED", "EARLIEST", "NUMBERS"]
+    rows = []
+    for one in waiting:
+        numbers = one["numbers"]
+        rows.append(
+            [
+                _KINDS.get(one["kind"], one["kind"]),
+                one["rule"],
+                one["object"] or NOTHING,
+                *(moment(numbers.get(name)) for name in _TIMES),
+                moment(one["earliest_s"]),
+                _numbers({name: value for name, value in numbers.items() if name not in _TIMES}) or NOTHING,
+            ]
+        )
+    kept = [i for i in range(len(headers)) if i < 3 or any(row[i] != NOTHING for row in rows)]
+    return table([headers[i] for i in kept], [[row[i] for i in kept] for row in rows])
+
+
+def _numbers(numbers: Mapping[str, Any]) -> str:
+    """Numbers as a list, those about one resource side by side.
+
+    >>> _numbers({"asked_cpu": 12, "free_cpu": 8, "asked_memory": 2**30, "position": 7})
+    'cpu 12 asked, 8 free; memory 1Gi asked; position 7'
+    """
+    groups: dict[str, list[str]] = {}
+    for name, value in numbers.items():
+        if value is None:
+            continue
+        if match := _BY_RESOURCE.fullmatch(name):
+            word, resource = match.groups()
+            groups.setdefault(resource, []).append(f"{format_memory(value) if resource == 'memory' else value} {word}")
+        else:
+            shown = moment(value) if name.endswith("_s") else value
+            groups[name.removesuffix("_s").replace("_", " ")] = [str(shown)]
+    return "; ".join(f"{about} {', '.join(said)}" for about, said in groups.items())
+
+
+def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
+    headers = ["CHANGE", "CONFIRMED", *(["OBJECT", "FIELD", "FROM", "TO", "COST"] if wide else [])]
+    rows: list[list[Cell]] = []
+    for change in changes:
+        facts = [NOTHING if change[name] is None else str(change[name]) for name in ("object", "field", "from", "to")]
+        said = [change["what"], "yes" if change["confirmed"] else "no"]
+        rows.append([*said, *([*facts, f"{change['cost']:.2f}"] if wide else [])])
+    return table(headers, rows)
