@@ -1,0 +1,63 @@
+"""``gnomon explain``: of files or of a kept run, for people or for programs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gnomon.cli import ANSWERED, USER_ERROR
+from tests.cli.conftest import Gnomon
+from tests.shared import EXAMPLES
+
+pytestmark = pytest.mark.unit
+
+PENDING = EXAMPLES / "why-pending.yaml"
+
+
+def test_the_answer_comes_first(gnomon: Gnomon) -> None:
+    ended = gnomon("explain", "render", "-f", PENDING)
+    assert ended.code == ANSWERED
+    assert ended.out.startswith("task/render   waiting\n")
+    assert "WHAT WOULD CHANGE IT" in ended.out
+
+
+def test_json_has_the_form_of_the_contract(gnomon: Gnomon) -> None:
+    found = json.loads(gnomon("explain", "render", "-f", PENDING, "-o", "json").out)
+    assert list(found) == ["subject", "state", "summary", "native", "waiting", "classes", "chain", "changes"]
+    assert found["waiting"][0].keys() == {"kind", "rule", "object", "numbers", "earliest_s"}
+    assert found["classes"][0].keys() == {"nodes", "example", "reasons"}
+    assert found["chain"][0].keys() == {"row", "t_s", "event", "text"}
+    assert found["changes"][0].keys() == {"what", "object", "field", "from", "to", "cost", "confirmed"}
+    assert [change["cost"] for change in found["changes"]] == sorted(change["cost"] for change in found["changes"])
+
+
+def test_a_kept_run_gives_the_same_answer(gnomon: Gnomon, tmp_path: Path) -> None:
+    assert gnomon("simulate", PENDING, "--run", tmp_path / "kept").code == ANSWERED
+    kept = gnomon("explain", "render", "--run", tmp_path / "kept", "-o", "json")
+    assert kept.out == gnomon("explain", "render", "-f", PENDING, "-o", "json").out
+
+
+def test_several_files_make_one_scenario(gnomon: Gnomon, tmp_path: Path) -> None:
+    nodes, tasks = tmp_path / "nodes.yaml", tmp_path / "tasks.yaml"
+    nodes.write_text("nodes: [{name: n, cpu: 4}]\n")
+    tasks.write_text("tasks: [{id: big, cpu: 8, duration: 1s}]\n")
+    for files in (["-f", nodes, "-f", tasks], ["-f", nodes, tasks]):
+        found = json.loads(gnomon("explain", "big", *files, "-o", "json").out)
+        assert (found["state"], found["waiting"][0]["kind"]) == ("rejected", "infeasible")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["render"], "one of -f and --run is needed"),
+        (["nobody", "-f", PENDING], "nobody"),
+        (["inference", "-f", PENDING], "allowed: "),
+        (["render", "--run", "nowhere"], "nowhere"),
+        (["render", "-f", "nowhere.yaml"], "nowhere.yaml: no such file"),
+    ],
+)
+def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[object], said: str) -> None:
+    ended = gnomon("explain", *arguments)
+    assert (ended.code, ended.out) == (USER_ERROR, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
