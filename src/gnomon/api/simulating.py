@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from time import process_time
 from typing import Any
 
@@ -19,6 +21,7 @@ from gnomon.engine.log import Log
 from gnomon.engine.run import Ports, log_of, run
 from gnomon.engine.world import ARRIVED, ASK, DECIDED, NOW, WAITING, World
 from gnomon.insight.calibrate import Calibration
+from gnomon.model.errors import GnomonError
 from gnomon.model.scenario import Scenario
 from gnomon.scheduling.compose import Composition
 from gnomon.scheduling.custom import keys_of, node_of
@@ -76,16 +79,35 @@ def compare(
         _warm_up()  # once, here, rather than in each process
     if workers <= 1 or any(callable(s.policy.order) or callable(s.policy.placement) for s in scenarios):
         return [simulate(scenario, progress=progress) for scenario in scenarios]
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    ours = set(active_children())
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+    with pool:
         futures = [pool.submit(_simulate_log, scenario) for scenario in scenarios]
-        runs = []
-        for scenario, future in zip(scenarios, futures, strict=True):
-            log, timings, stopped = future.result()
-            runs.append(Run(scenario, log, timings, stopped, scenario.work.notes))
-            if progress and not progress(len(runs), len(scenarios), 0):
-                pool.shutdown(cancel_futures=True)
-                raise KeyboardInterrupt
-    return runs
+        try:
+            _await(futures, progress)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(active_children()) - ours:
+                child.terminate()
+            raise
+    found = zip(scenarios, (future.result() for future in futures), strict=True)
+    return [Run(scenario, *result, scenario.work.notes) for scenario, result in found]
+
+
+def _await(futures: Sequence[Future[Any]], progress: Progress | None) -> None:
+    """Wait until all are done. Raises what one of them raised, or KeyboardInterrupt when ``progress`` says stop."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=0.2, return_when=FIRST_EXCEPTION)
+        for future in done:
+            try:
+                future.result()
+            except BrokenProcessPool:
+                raise GnomonError("a simulating process was ended from outside; was there enough memory?") from None
+        if progress and not progress(len(futures) - len(pending), len(futures), 0):
+            raise KeyboardInterrupt
 
 
 def calibrate(what: Run | Scenario) -> Calibration:

@@ -1,7 +1,8 @@
 """A durable journal of what came from outside: each record is on disk before it is applied, and a restart replays it.
 
-One record a line: a checksum (CRC-32 of the rest, eight hexadecimal digits), a blank, the record as compact JSON. A line
-that a crash cut off at the end of the file was never applied, and is dropped; damage anywhere else is an InputError.
+One record a line: a checksum (CRC-32 of the rest, eight hexadecimal digits), a blank, the record as compact JSON. A
+line that a crash cut off at the end of the file was never applied, and is dropped; damage anywhere else is an
+InputError.
 """
 
 from __future__ import annotations
