@@ -31,13 +31,12 @@ from gnomon.traces import openb
 
 POLICIES = {
     "Random": "random",
-    "DotProd": "dot-product",
-    "GpuClustering": "gpu-clustering",
-    "GpuPacking": "gpu-packing",
-    "BestFit": "best-fit",
-    "FGD": "fgd",
+    "DotProd": "dot-product:over=cpu/gpu,scores=percent,ties=shuffled",
+    "GpuClustering": "gpu-clustering:ties=shuffled",
+    "GpuPacking": "gpu-packing:ties=shuffled",
+    "BestFit": "best-fit:over=cpu/gpu,scores=percent,ties=shuffled",
+    "FGD": "fgd:scores=percent,ties=shuffled",
 }
-OPTIONS = "over=cpu/gpu,scores=percent,ties=shuffled"
 ALLOCATED_AT, FRAGMENTED_AT = (90, 100, 110, 130), (60, 80, 100)
 FIRST_SEED = 1
 S = 10**9
@@ -50,7 +49,7 @@ def measure(folder: Path, name: str, policy: str, seed: int) -> list[float]:
     """
     cluster, tasks = inputs(folder, name)
     work = arrivals(tasks, 13 * cluster.total("gpu") // 10, seed)
-    chosen = parse_policy(f"fcfs:full=drop+{POLICIES[policy]}:{OPTIONS}")
+    chosen = parse_policy(f"fcfs:full=drop+{POLICIES[policy]}")
     past = simulate(Scenario(cluster, work, chosen, seed=seed), compiled=True).past
     after_each = np.arange(len(work) + 1) * S
     load = np.rint(100 * np.cumsum(gpus(work)) / cluster.total("gpu"))

@@ -17,7 +17,6 @@ from typing import Final
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.quantity import parse_duration
 from gnomon.model.scenario import Option, Policy
-from gnomon.scheduling.codes import PLACEMENT_CODES
 
 YES_NO: Final = {"yes": True, "no": False}
 _PASS: Final[dict[str, object]] = {
@@ -26,11 +25,9 @@ _PASS: Final[dict[str, object]] = {
     "full": {"wait": False, "drop": True},
 }
 _TENANT: Final[dict[str, object]] = {**_PASS, "blocks": {"own": False, "all": True}}
-_SCORE: Final[dict[str, object]] = {
-    "over": "names",
-    "scores": {"exact": False, "percent": True},
-    "ties": {"order": False, "shuffled": True},
-}
+_TIES: Final[dict[str, object]] = {"ties": {"order": False, "shuffled": True}}
+_POINTS: Final[dict[str, object]] = {**_TIES, "scores": {"exact": False, "percent": True}}
+_SCORE: Final[dict[str, object]] = {**_POINTS, "over": "names"}
 
 ORDERS: Final[dict[str, dict[str, object]]] = {
     "fcfs": _PASS,
@@ -60,16 +57,18 @@ BACKFILLS: Final[dict[str, dict[str, object]]] = {
 }
 
 PLACEMENTS: Final[dict[str, dict[str, object]]] = {
-    name: (
-        _SCORE
-        if name not in ("dot-product", "fgd")
-        else {**_SCORE, "prefer": {"low": True, "high": False}}
-        if name == "dot-product"
-        else {**_SCORE, "classes": "number"}
-    )
-    for name in PLACEMENT_CODES
+    "first-fit": _TIES,
+    "best-fit": _SCORE,
+    "worst-fit": _SCORE,
+    "least-allocated": _SCORE,
+    "most-allocated": _SCORE,
+    "balanced": _SCORE,
+    "dot-product": {**_SCORE, "prefer": {"low": True, "high": False}},
+    "random": {},
+    "gpu-packing": _TIES,
+    "gpu-clustering": _TIES,
+    "fgd": {**_POINTS, "classes": "number"},
 }
-
 POLICY_NAMES: Final = (*ORDERS, *BACKFILLS, *PLACEMENTS)
 
 

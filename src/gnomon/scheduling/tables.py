@@ -17,7 +17,7 @@ _FEW_NODES = 8
 
 _TABLE_BYTES = 2**26
 _RING = 4096
-_SCORED_BY_KIN = (codes.FIRST_FIT, codes.RANDOM, codes.PYTHON)
+_WITHOUT_SCORES = (codes.FIRST_FIT, codes.RANDOM, codes.PYTHON)
 
 
 def score_columns(scenario: Scenario, layout: Layout, columns: Columns, placement: int) -> Columns:
@@ -25,14 +25,19 @@ def score_columns(scenario: Scenario, layout: Layout, columns: Columns, placemen
     nodes, policy = len(layout.nodes), scenario.policy
     scale = _scale(scenario, layout)
     family = families(columns["gpus"], columns["share"])
-    alike = np.column_stack([columns["need"] * (scale > 0), columns["gpus"], columns["share"], family])
-    _, kin_shape, kin = np.unique(alike, axis=0, return_index=True, return_inverse=True)
-    if nodes <= _FEW_NODES or placement in _SCORED_BY_KIN:
+    looked_at = {
+        codes.GPU_PACKING: [columns["gpus"], columns["share"]],
+        codes.GPU_CLUSTERING: [family],
+        codes.FGD: [columns["need"][:, 0], columns["gpus"], columns["share"]],
+    }.get(placement, [columns["need"] * (scale > 0)])
+    _, kin_shape, kin = np.unique(np.column_stack(looked_at), axis=0, return_index=True, return_inverse=True)
+    if nodes <= _FEW_NODES or placement in _WITHOUT_SCORES:
         lines = 0
     else:
         lines = int(min(len(kin_shape), max(16, _TABLE_BYTES // (8 * nodes))))
-    share = float(policy.option("fgd", "classes", 0.95)) if placement == codes.FGD else 0.0
-    classes, masks = task_classes(scenario, columns, share) if share else (np.zeros((0, 4)), np.zeros(0, np.int32))
+    classes, masks = np.zeros((0, 4)), np.zeros(0, np.int32)
+    if placement == codes.FGD:
+        classes, masks = task_classes(scenario, columns, float(policy.option("fgd", "classes", 0.95)))
     draws = 0
     if placement == codes.RANDOM:
         draws = min(2**21, 2 * len(scenario.work) + 1024)
