@@ -77,7 +77,7 @@ def compose(scenario: Scenario) -> Composition:
         keys = np.zeros(len(world.first), np.int64)
     else:
         keys = keys_of(order, view, world.member[world.first].astype(np.int64))
-    world.rank[:] = ranks(keys, units.submit_ns)
+    world.rank[:] = ranks(keys, units.submit_ns, world.member[world.first])
     placement = policy.placement if callable(policy.placement) else None
     return Composition(world, advance, next_time, view, order if is_dynamic(order) else None, placement, layout.node_of)
 

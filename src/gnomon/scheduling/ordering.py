@@ -65,13 +65,13 @@ KEYS: Final[dict[str, Callable[[Units, Policy], I64]]] = {
 """Within one queue. The fair orders choose a tenant first, and serve it first come, first served."""
 
 
-def ranks(keys: np.ndarray, submit_ns: I64) -> I64:
-    """The position of every unit when sorted by (key, submit time, position in the input).
+def ranks(keys: np.ndarray, submit_ns: I64, position: np.ndarray) -> I64:
+    """The rank of every unit when sorted by (key, submit time, position in the input).
 
-    >>> ranks(np.array([5, 1, 5]), np.array([0, 9, 0])).tolist()
+    >>> ranks(np.array([5, 1, 5]), np.array([0, 9, 0]), np.array([0, 1, 2])).tolist()
     [1, 0, 2]
     """
-    order = np.lexsort((submit_ns, keys))
+    order = np.lexsort((position, submit_ns, keys))
     result = np.empty(len(order), np.int64)
     result[order] = np.arange(len(order))
     return result

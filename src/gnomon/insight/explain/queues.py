@@ -82,7 +82,7 @@ def _in_front(here: Situation, waiting: IntArray, task: int) -> IntArray:
         deadline_ns=-_most(-work.deadline_ns[waiting], unit, count),
         amounts={name: needs[:, i] for i, name in enumerate(ground.names)},
     )
-    rank = ranks(KEYS[str(policy.order)](units, policy), units.submit_ns)[unit]
+    rank = ranks(KEYS[str(policy.order)](units, policy), units.submit_ns, np.arange(count))[unit]
     own = rank[waiting == task]
     before = np.flatnonzero(rank < own[0]) if len(own) else np.arange(0)
     return waiting[before[np.argsort(rank[before], kind="stable")]]
