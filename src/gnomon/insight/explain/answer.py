@@ -77,13 +77,13 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
     task = _spokesman(ground, who)
     spells = _with_overtaken(ground, task, waits(ground, task, horizon_ns(ground)))
     case = _case(ground, who, task, spells)
+    most = trials_max(len(ground.work))
     classes: list[NodeClass] = []
     changes: list[Change] = []
     complete = True
     if case is not None:
         if case.goal is Goal.START and not case.rules & {"over-limit", "unusable"}:
-            classes = node_classes(case.here, task, empty=case.infeasible)
-        most = trials_max(len(ground.work))
+            classes = node_classes(case.here, case.task, empty=case.infeasible)
         changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
     text = summary(ground, who, task, spells)
     return Explanation(
@@ -132,31 +132,52 @@ def _with_overtaken(ground: Ground, task: int, spells: list[Wait]) -> list[Wait]
 def _case(ground: Ground, who: Subject, task: int, spells: list[Wait]) -> Case | None:
     """What is wanted for it: that it starts, starts much earlier, is not killed, or keeps its place. None: nothing."""
     what, log = ground.past.outcome, ground.past.log
+    in_need = _in_need(ground, task)
     tasks = who.tasks if len(who.tasks) > 1 else ground.unit(task)
-    state, arrived, first = State(int(what.state[task])), int(what.arrive_ns[task]), int(what.first_start_ns[task])
+    if in_need != task:
+        tasks = tuple(np.flatnonzero(ground.work.job == ground.work.job[task]).tolist())
+    label = str(who) if set(tasks) == set(who.tasks) else f"job/{ground.work.job_name(task)}"
+    state, arrived, first = (
+        State(int(what.state[task])),
+        int(ground.work.submit_ns[task]),
+        int(what.first_start_ns[task]),
+    )
     until = ground.scenario.limits.until_ns
     gave_way = rows_of(log, (task,), Kind.PREEMPT)
 
     def case(goal: Goal, row: int, now_ns: int, wanted: Wanted) -> Case:
-        return Case(ground, str(who), task, tasks, spells, Situation(ground, row, now_ns), arrived, goal, wanted)
+        return Case(ground, label, in_need, tasks, spells, Situation(ground, row, now_ns), arrived, goal, wanted)
 
     if state is State.KILLED and what.reason[task] == Reason.AT_ESTIMATE:
         row = int(rows_of(log, (task,), Kind.KILL)[0])
         return case(Goal.END, row, int(log.t_ns[row]), run_to_its_end((task,), until))
     if len(gave_way):
         row, last = int(gave_way[0]), int(log.t_ns[gave_way[-1]])
-        return case(Goal.PLACE, row, int(log.t_ns[row]), keep_its_place(tasks, first, last))
+        return case(Goal.PLACE, row, int(log.t_ns[row]), keep_its_place(who.tasks, first, last))
     if state is State.REJECTED:
         row = int(rows_of(log, (task,), Kind.REJECT)[0])
-        return case(Goal.START, row, int(log.t_ns[row]), start_by(tasks, until))
+        return case(Goal.START, row, int(log.t_ns[row]), start_by(who.tasks, until))
     if state in (State.WAITING, State.HELD):
-        return case(Goal.START, len(log), horizon_ns(ground), start_by(tasks, until))
+        return case(Goal.START, len(log), horizon_ns(ground), start_by(who.tasks, until))
     if first < NEVER and first > arrived:
         start = rows_of(log, (task,), Kind.START)[0]
         row = int(np.searchsorted(log.instant, log.instant[start]))
-        wanted = start_by(tasks, arrived + (first - arrived) // 2, now_ns=first)
-        return case(Goal.START, row, first, wanted)
+        wanted = start_by(who.tasks, arrived + (first - arrived) // 2, now_ns=first)
+        return case(Goal.START, row, first - 1, wanted)
     return None
+
+
+def _in_need(ground: Ground, task: int) -> int:
+    """The task that lacks room: of a task that held its place the peer that had none the longest, else itself."""
+    log, what, job = ground.past.log, ground.past.outcome, ground.work.job
+    if what.state[task] == State.HELD:
+        peers = np.flatnonzero((job == job[task]) & (what.state == State.WAITING))
+        return int(peers[0]) if len(peers) else task
+    starts = rows_of(log, (task,), Kind.START)
+    cause = int(log.cause[starts[0]]) if len(starts) else -1
+    if cause >= 0 and log.kind[cause] in (Kind.HOLD, Kind.START) and job[log.subject[cause]] == job[task]:
+        return int(log.subject[cause])
+    return task
 
 
 def _of_interest(case: Case) -> list[int]:

@@ -93,13 +93,13 @@ def sentence(ground: Ground, row: int) -> str:
             return f"{name} ends and gives back {amounts_of(ground.asked((task,)))}{_where(ground, row, bits=False)}"
         case Kind.KILL:
             wanted = int(work.duration_ns[task])
-            more = f", of {span(wanted)} that it needs" if wanted < NEVER else ", and would have run on"
-            return f"{name} is killed at its estimate of {span(ground.estimate_ns(task))}{more}"
+            more = f"needs {span(wanted)}" if wanted < NEVER else "would run on"
+            return f"{name} is killed when its estimate of {span(ground.estimate_ns(task))} is over, and {more}"
         case Kind.PREEMPT:
             by = f"{work.id(value)} (priority {work.priority[value]} over {work.priority[task]})"
             return f"{name} gives way to {by}{_where(ground, row, bits=False)}"
         case Kind.WAKE:
-            return _window(ground, int(log.t_ns[row]))
+            return windows_at(ground, int(log.t_ns[row]))
         case Kind.STOP:
             return f"the run ends: {STOPPED.get(reason, reason.name.lower())}"
     return f"{name} is cancelled"
@@ -150,10 +150,13 @@ def _where(ground: Ground, row: int, *, bits: bool = True) -> str:
     return f" on {ground.node_name(node)}" + (f" (gpu {listed(devices)})" if devices else "")
 
 
-def _window(ground: Ground, t_ns: int) -> str:
-    """What begins and ends at a time."""
+def windows_at(ground: Ground, t_ns: int, *, past: bool = False) -> str:
+    """Which reservations begin and end at a time."""
     windows = {window.name: window for window in ground.scenario.cluster.reservations}.values()
     begins = [window.name for window in windows if window.start_ns == t_ns]
     ends = [window.name for window in windows if window.end_ns == t_ns]
-    said = [*([f"{listed(begins)} begins"] if begins else []), *([f"{listed(ends)} ends"] if ends else [])]
-    return " and ".join(said) or "a reservation begins or ends"
+    said = []
+    for names, now, then in ((begins, "begins", "began"), (ends, "ends", "ended")):
+        if names:
+            said.append(f"{listed(names)} {then if past else now}")
+    return listed(said)

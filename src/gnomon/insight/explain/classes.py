@@ -84,7 +84,12 @@ def _reasons(here: Situation, rows: IntArray, node: int, task: int, key: tuple[s
             until = "for ever" if window.end_ns >= NEVER else f"until {span(window.end_ns)}"
             since = "" if window.start_ns <= here.now_ns else f"from {span(window.start_ns)} "
             return (f"set aside for {window.name} {since}{until}",)
-    return ("has room",)
+    unit = ground.unit(task)
+    return (
+        f"has room for {int(ground.places(rows[node][None, :], task)[0]):,} of its tasks"
+        if len(unit) > 1
+        else "has room",
+    )
 
 
 def _busy(here: Situation, row: IntArray, node: int, task: int, name: str) -> str:

@@ -54,8 +54,10 @@ def _to_start(case: Case) -> Iterator[Lever]:
     yield from others.shares(case)
     if behind:
         yield from others.backfill(case)
+    if "dropped" in case.rules:
+        yield from others.waiting(case)
     yield from others.reservations(case)
-    if case.kinds & {"event", "limit"}:
+    if case.kinds & {"event", "limit"} or "dropped" in case.rules:
         yield from others.running_tasks(case)
     if behind:
         yield from others.those_in_front(case)

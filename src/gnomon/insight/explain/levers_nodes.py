@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import NODES, Lever
-from gnomon.insight.explain.phrases import amounts_of, counted, number
+from gnomon.insight.explain.phrases import amounts_of, counted, listed, number
 from gnomon.model.cluster import Node
 from gnomon.model.resources import Resources
 
@@ -28,10 +28,12 @@ def nodes(case: Case) -> Iterator[Lever]:
     there = sum(replace(node, name="") == replace(like, name="") for node in cluster.nodes)
     capacity = amounts_of({name: like.capacity.amount(name) for name in like.capacity.names()})
     kind = f" of kind {like.kind}" if like.kind else ""
+    if wanted := case.ground.work.shapes[case.ground.shape(case.task)].node_labels:
+        kind += f" labelled {listed(f'{name}={value}' for name, value in wanted)}"
     most = min(NODES_MAX, max(len(case.ground.unit(case.task)), len(cluster.nodes), 4))
     yield Lever(
         kind=NODES,
-        object=f"node/{like.name}",
+        object=f"node/{like.name}" if there else "cluster",
         field="count",
         before=there,
         values=range(1, most + 1),

@@ -158,6 +158,23 @@ def backfill(case: Case) -> Iterator[Lever]:
     )
 
 
+def waiting(case: Case) -> Iterator[Lever]:
+    """Let those wait that find no room on their arrival."""
+    scenario = case.ground.scenario
+    policy = scenario.policy
+    if "full=drop" in policy.text:
+        yield Lever(
+            kind=LIMIT,
+            object="scenario",
+            field="policy",
+            before=policy.text,
+            values=[policy.text.replace("full=drop", "full=wait")],
+            scenario=lambda value: replace(scenario, policy=parse_policy(value)),
+            size=lambda _: 1.0,
+            phrase=lambda value: f"let those wait that find no room (policy {value})",
+        )
+
+
 def no_preemption(case: Case) -> Iterator[Lever]:
     """Let nobody take the place of running tasks."""
     yield _switch_off(case, "preempt", "let nobody take the place of running tasks")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -191,11 +192,25 @@ def node_wishes(case: Case) -> Iterator[Lever]:
             anything = replace(shape, node_kinds=())
             phrase, size = "accept nodes of any kind", len(others) / len(shape.node_kinds)
             yield _wish(case, "kinds", (listed(shape.node_kinds), "any"), anything, phrase, size=size)
+    yield from _other_labels(case, shape)
     for pair in shape.node_labels:
         kept = tuple(one for one in shape.node_labels if one != pair)
         shown = (_labels(shape.node_labels), _labels(kept))
         phrase = f"do not insist on the label {_labels([pair])}"
         yield _wish(case, "labels", shown, replace(shape, node_labels=kept), phrase, size=1 / len(shape.node_labels))
+
+
+def _other_labels(case: Case, shape: Shape) -> Iterator[Lever]:
+    """Want another value of a label: one that nodes have."""
+    on_nodes = [dict(node.labels) for node in case.ground.scenario.cluster.nodes]
+    for name, value in shape.node_labels:
+        there = Counter(labels[name] for labels in on_nodes if labels.get(name, value) != value)
+        for other, _ in there.most_common(KINDS_MAX):
+            wanted = tuple(sorted({**dict(shape.node_labels), name: other}.items()))
+            shown = (_labels(shape.node_labels), _labels(wanted))
+            phrase = f"want the label {name}={other} instead of {name}={value}"
+            size = 0.5 / len(shape.node_labels)
+            yield _wish(case, "labels", shown, replace(shape, node_labels=wanted), phrase, size=size)
 
 
 def _labels(pairs: Sequence[tuple[str, str]]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnomon.engine.log import Reason
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.phrases import Numbers, amount, amounts_of, compared, counted, listed, number
+from gnomon.insight.explain.phrases import Numbers, amount, amounts_of, compared, counted, listed, number, written
 from gnomon.insight.explain.situation import Situation
 
 Refusal = tuple[str, str, Numbers]
@@ -40,8 +40,9 @@ def _too_large(ground: Ground, task: int) -> Refusal:
     accepting = np.flatnonzero(ground.accepting(ground.shape(task))).tolist()
     node = min(accepting, key=lambda one: ground.shortage(ground.capacity[one], task))
     offer = ground.offer(ground.capacity[node], task)
-    clauses = [f"{amount(name, asked)} of {amount(name, has)}" for name, (asked, has) in offer.items() if asked > has]
-    text = f"even the empty node that fits it best, {ground.node_name(node)}, is too small: it asks {listed(clauses)}"
+    lacks = {name: pair for name, pair in offer.items() if pair[0] > pair[1]}
+    clauses = [f"{amount(name, asked)} where that has {written(name, has)}" for name, (asked, has) in lacks.items()]
+    text = f"no node is large enough, not even {ground.node_name(node)} when it is empty: it asks for {listed(clauses)}"
     return f"node/{ground.node_name(node)}", text, compared(offer, "largest")
 
 
@@ -51,11 +52,12 @@ def _no_node_kind(ground: Ground, task: int) -> Refusal:
     kinds = " or ".join(wanted.node_kinds)
     if not of_kind:
         there = listed(sorted({node.kind or "no kind" for node in nodes}))
-        text = f"none of {counted(len(nodes), 'node')} is of kind {kinds}; there is {there}"
+        text = f"none of {counted(len(nodes), 'node')} is of kind {kinds}, but of {there}"
         return f"kind/{kinds}", text, {"nodes": len(nodes), "of_kind": 0}
     labels = listed([f"{name}={value}" for name, value in wanted.node_labels])
     among = f"the {counted(len(of_kind), 'node')} of kind {kinds}" if kinds else counted(len(of_kind), "node")
-    return f"label/{labels}", f"none of {among} has the labels {labels}", {"nodes": len(nodes), "of_kind": len(of_kind)}
+    text = f"none of {among} has the label{'s' * (len(wanted.node_labels) > 1)} {labels}"
+    return f"label/{labels}", text, {"nodes": len(nodes), "of_kind": len(of_kind)}
 
 
 def _over_limit(ground: Ground, unit: Sequence[int]) -> Refusal:
@@ -68,11 +70,11 @@ def _over_limit(ground: Ground, unit: Sequence[int]) -> Refusal:
         numbers |= {f"asked_{name}": number(name, asked), f"limit_{name}": number(name, most)}
         if asked > most:
             numbers[f"short_{name}"] = number(name, asked - most)
-            clauses.append(f"{amount(name, asked)} of at most {amount(name, most)}")
+            clauses.append(f"{amount(name, asked)} where {written(name, most)} are the most")
     if rules and rules.max_running is not None and len(unit) > rules.max_running:
         numbers |= {"tasks": len(unit), "limit_running": rules.max_running}
-        clauses.append(f"{counted(len(unit), 'task')} of at most {rules.max_running:,}")
-    text = f"alone it is more than {label.replace('/', ' ', 1)} may ever hold: it asks {listed(clauses)}"
+        clauses.append(f"{counted(len(unit), 'task')} at a time where {rules.max_running:,} are the most")
+    text = f"by itself it asks for more than {label.replace('/', ' ', 1)} may ever have: {listed(clauses)}"
     return label, text, numbers
 
 
@@ -86,7 +88,7 @@ def _gang_too_large(ground: Ground, unit: Sequence[int]) -> Refusal:
         numbers |= {f"asked_{name}": number(name, asked), f"largest_{name}": number(name, has)}
     text = (
         f"its {counted(len(unit), 'task')} start together or not at all, and the empty cluster has room for {fits:,}: "
-        f"they ask {amounts_of(ground.asked(unit))}"
+        f"they ask for {amounts_of(ground.asked(unit))}"
     )
     return f"job/{ground.work.job_name(unit[0])}", text, numbers
 

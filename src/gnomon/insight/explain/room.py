@@ -11,7 +11,7 @@ import numpy as np
 
 from gnomon.engine.log import Reason
 from gnomon.insight.explain.outlook import Opening, first_opening, seated
-from gnomon.insight.explain.phrases import Numbers, amount, compared, counted, listed, number, seconds, span
+from gnomon.insight.explain.phrases import Numbers, amount, compared, counted, listed, number, seconds, span, written
 from gnomon.insight.explain.situation import Situation
 from gnomon.model.cluster import Reservation
 from gnomon.model.resources import NEVER
@@ -120,7 +120,8 @@ def at_limit(here: Situation, task: int) -> Obstacle:
         numbers |= {f"used_{name}": number(name, held), f"limit_{name}": number(name, bound)}
         numbers |= {f"asked_{name}": number(name, asked)}
         if held + asked > bound:
-            clauses.append(f"holds {amount(name, held)} of at most {amount(name, bound)}")
+            more = f"where {written(name, asked)} more are asked"
+            clauses.append(f"holds {written(name, held)} of at most {amount(name, bound)} {more}")
     rule = Reason.TENANT_LIMIT if clauses else Reason.TENANT_RUNNING
     if most is not None:
         numbers |= {"running": len(mine), "limit_running": most}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon.engine.log import Kind, Log, Reason, State
-from gnomon.insight.explain.chain import STOPPED
+from gnomon.insight.explain.chain import STOPPED, windows_at
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import amounts_of, counted, listed, span
@@ -143,7 +143,7 @@ def _released(ground: Ground, task: int) -> str:
     if kind == Kind.PREEMPT and log.t_ns[cause] == log.t_ns[row]:
         return f"; it started when {ground.work.id(int(log.subject[cause]))} gave way to it"
     if kind == Kind.WAKE and log.t_ns[cause] == log.t_ns[row]:
-        return "; it started when a reservation began or ended"
+        return f"; it started when {windows_at(ground, int(log.t_ns[row]), past=True)}"
     return ""
 
 
@@ -190,4 +190,5 @@ def _others(ground: Ground, who: Subject) -> str:
     for state, count in zip(states.tolist(), counts.tolist(), strict=True):
         word = "holding a place" if state == State.HELD else State(state).label
         told[word] = told.get(word, 0) + count
-    return f" (of its {len(who.tasks):,} tasks {listed([f'{count:,} are {word}' for word, count in told.items()])})"
+    shown = [f"{count:,} {'is' if count == 1 else 'are'} {word}" for word, count in told.items()]
+    return f" (of its {len(who.tasks):,} tasks {listed(shown)})"

@@ -7,6 +7,7 @@ held, who stood in front) are folded from the log up to that row.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def waits(ground: Ground, task: int, horizon_ns: int) -> list[Wait]:
     found = _before_arrival(ground, task, horizon_ns)
     log = ground.past.log
     for spell in spells(ground, task, horizon_ns):
-        here = Situation(ground, spell.row, spell.begin_ns)
+        here = Situation(ground, spell.row + 1, spell.begin_ns)
         if not spell.over:
             here = Situation(ground, len(log), horizon_ns)
         if spell.reason.waiting is Waiting.INFEASIBLE:
@@ -101,8 +102,9 @@ def spells(ground: Ground, task: int, horizon_ns: int) -> list[Spell]:
             row -= 1
         return row
 
-    rows = rows_of(log, (task,)).tolist()
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
+    rows: list[int | None] = rows_of(log, (task,)).tolist()
+    for row, following in pairwise([*rows, None]):
+        assert row is not None
         kind, reason = Kind(int(log.kind[row])), Reason(int(log.reason[row]))
         if kind not in (Kind.WAIT, Kind.HOLD, Kind.REJECT, Kind.PREEMPT):
             continue
