@@ -199,8 +199,8 @@ def schedule(w: World) -> int:
 
 @kernel
 def pick(w: World) -> int:
-    """The unit to try next, -1 none: the one that the scheduler is committed to, else by the order, until one stops
-    them all; while scanning for candidates by the order or by submission, past the unit that stopped the first phase."""
+    """The unit to try next, -1 none: the one that the scheduler is committed to, else by the order, until one stops all
+    others; while scanning for candidates by the order or by submission, past the unit that stopped the first phase."""
     if w.at[PHASE] == HEADS:
         if w.at[BLOCKED] >= 0:
             return -1
