@@ -81,7 +81,7 @@ def _exact(name: str, work: Work, kinds: Sequence[str]) -> Subject | None:
 
 def _task_named(name: str, work: Work) -> int | None:
     if isinstance(work.ids, np.ndarray):
-        if not (name.isascii() and name.removeprefix("-").isdecimal() and len(name) < 19):
+        if not (name.isascii() and name.removeprefix("-").isdecimal() and len(name) < 19 and str(int(name)) == name):
             return None
         found = np.flatnonzero(work.ids == int(name)).tolist()
         return found[0] if found else None
@@ -99,10 +99,10 @@ def _owners(subject: Subject, work: Work) -> set[str]:
 def _by_part(part: str, work: Work) -> Subject:
     """The task, or the job, that alone has this in its name."""
     ids = [str(id) for id in (work.ids.tolist() if isinstance(work.ids, np.ndarray) else work.ids)]
-    jobs: tuple[str, ...] = work.jobs or ()
+    jobs = _named_jobs(work, ids)
     tasks = [index for index, id in enumerate(ids) if part in id]
-    found = [job for job, name in enumerate(jobs) if part in name and (work.job == job).any()]
-    owners = {*found, *work.job[tasks].tolist()} if jobs else set(tasks)
+    found = [job for job, name in jobs.items() if part in name]
+    owners = {*found, *work.job[tasks].tolist()}
     if len(tasks) == 1 and len(owners) == 1 and not found:
         return Subject("task", ids[tasks[0]], (tasks[0],))
     if len(owners) == 1:
@@ -111,10 +111,19 @@ def _by_part(part: str, work: Work) -> Subject:
         names = list(dict.fromkeys([*(f"job/{jobs[job]}" for job in found), *(f"task/{ids[task]}" for task in tasks)]))
         problem = f"{len(names):,} tasks or jobs have this in their name"
         raise InputError(problem, field="SUBJECT", found=part, allowed=_listed(names))
-    names = list(dict.fromkeys([*jobs, *ids]))
+    names = list(dict.fromkeys([*jobs.values(), *ids]))
     near = get_close_matches(part, names, n=1) if len(names) <= _SIMILAR_AMONG else []
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise InputError(f"no task or job has this name{hint}", field="SUBJECT", found=part, allowed=_listed(names))
+
+
+def _named_jobs(work: Work, ids: Sequence[str]) -> dict[int, str]:
+    """Jobs that have a name of their own: all but those of a single task that are named after it."""
+    if work.jobs is None:
+        return {}
+    present, first, size = np.unique(work.job, return_index=True, return_counts=True)
+    alone = zip(present.tolist(), first.tolist(), size.tolist(), strict=True)
+    return {job: work.jobs[job] for job, task, count in alone if count > 1 or work.jobs[job] != ids[task]}
 
 
 def _listed(names: Sequence[str]) -> str:
