@@ -7,22 +7,40 @@ plain form, so that they answer from a cold start without compiling anything. A 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-KERNELS: Final[dict[FunctionType, bool]] = {}
-"""Every kernel of the modules that are loaded, in the order of definition, and whether its callers take it in whole."""
+
+class Role(Enum):
+    """How a kernel is compiled."""
+
+    INNER = "called by kernels only"
+    SMALL = "on the hot path: made part of its callers, faster at the price of compile time"
+    ENTRY = "called from Python"
+
+
+KERNELS: Final[dict[FunctionType, Role]] = {}
+"""Every kernel of the modules that are loaded, in the order of definition."""
 
 
 def kernel(function: _F) -> _F:
     """Register a function over columns that can be made fast. The function itself stays as it is."""
-    KERNELS[cast(FunctionType, function)] = False
-    return function
+    return _registered(function, Role.INNER)
 
 
 def small_kernel(function: _F) -> _F:
-    """A kernel on the hot path that is always made part of its callers: faster, at the price of compile time."""
-    KERNELS[cast(FunctionType, function)] = True
+    """A kernel on the hot path that is always made part of its callers."""
+    return _registered(function, Role.SMALL)
+
+
+def entry_kernel(function: _F) -> _F:
+    """A kernel whose compiled form is called from Python."""
+    return _registered(function, Role.ENTRY)
+
+
+def _registered(function: _F, role: Role) -> _F:
+    KERNELS[cast(FunctionType, function)] = role
     return function

@@ -36,7 +36,7 @@ from numba.core.extending import (
 )
 from numba.core.typing.templates import AttributeTemplate
 
-from gnomon.engine.compiling import KERNELS
+from gnomon.engine.compiling import KERNELS, Role
 from gnomon.engine.world import World
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -44,9 +44,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _HEADER: Final = 5
 """Words of Numba's array structure before its shape: two references (unused), items, item size, address of the data."""
 
-
-_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "_nrt": False}
-"""Divisions do not raise; no reference counts, as nothing is allocated."""
 
 config: Any = numba.config
 
@@ -130,7 +127,7 @@ def _get_column(context: Any, builder: Any, kind: WorldType, value: Any, name: s
 
 
 def compiled(function: _F) -> _F:
-    """The compiled form of a kernel (compiled at its first use, or read from the disk cache)."""
+    """The compiled form of an entry kernel (compiled at its first use, or read from the disk cache)."""
     return cast(_F, _forms()[function])
 
 
@@ -152,12 +149,23 @@ def _forms() -> dict[Any, Any]:
             hints = get_type_hints(plain, include_extras=True)
             result = _type_of(hints.pop("return"))
             signature = result(*map(_type_of, hints.values()))
-            form = numba.njit(signature, cache=_usable(), forceinline=KERNELS[plain], **_OPTIONS)(clone)
+            form = numba.njit(signature, cache=_usable(), **_options(KERNELS[plain]))(clone)
             forms[plain] = form
             for other in scopes.values():
                 if other.get(plain.__name__) is plain:
                     other[plain.__name__] = form
     return forms
+
+
+def _options(role: Role) -> dict[str, Any]:
+    """Divisions do not raise; no reference counts, as nothing is allocated; a way in from Python where one is used."""
+    return {
+        "error_model": "numpy",
+        "_nrt": False,
+        "forceinline": role is Role.SMALL,
+        "no_cpython_wrapper": role is not Role.ENTRY,
+        "no_cfunc_wrapper": True,
+    }
 
 
 def _callees_first() -> list[FunctionType]:

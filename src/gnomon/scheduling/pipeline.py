@@ -8,7 +8,7 @@ ask a policy written in Python and is entered again with the answer; all that it
 
 from __future__ import annotations
 
-from gnomon.engine.compiling import kernel, small_kernel
+from gnomon.engine.compiling import entry_kernel, kernel, small_kernel
 from gnomon.engine.ledger import copy_rows, fits
 from gnomon.engine.log import Reason, State
 from gnomon.engine.world import (
@@ -88,7 +88,7 @@ THROUGH = -1
 NO_SPACE = -2
 
 
-@kernel
+@entry_kernel
 def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int:
     """Let the world go on: at most ``instants`` instants, none later than ``until``, at most ``repeats`` at a time, and
     none once the log has ``rows`` rows."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gnomon.engine.compiling import kernel, small_kernel
+from gnomon.engine.compiling import entry_kernel, kernel, small_kernel
 from gnomon.engine.world import I32, NOW, SERVED, WAITING, World
 from gnomon.scheduling.codes import (
     BY_DECAYED_USE,
@@ -143,7 +143,7 @@ def over_limit(w: World, u: int) -> int:
     return 0
 
 
-@kernel
+@entry_kernel
 def list_waiting(w: World) -> int:
     """Write the units of the only queue into ``World.victims`` (scratch), in order, and return how many there are."""
     count = 0
@@ -155,7 +155,7 @@ def list_waiting(w: World) -> int:
     return count
 
 
-@kernel
+@entry_kernel
 def relink(w: World, units: I32) -> None:
     """Put the waiting units of the only queue into the given order."""
     before = -1
