@@ -43,7 +43,7 @@ def best_fit(nodes: Nodes, shape: Any) -> tuple[Array, Array]:
     asked = shape.request
     left = (nodes.cpu - asked.cpu_milli) * (1 / 128_000) + (nodes.gpu.sum(axis=1) - asked.amount("gpu")) * (1 / 80_000)
     room = np.where(nodes.gpu >= asked.gpu_share_e4, nodes.gpu, WHOLE + 1)
-    return np.floor(100 * (1 - left / 2)), room.argmin(axis=1)
+    return points(100 * (1 - left / 2)), room.argmin(axis=1)
 
 
 def fgd(classes: list[TaskClass]) -> Callable[[Nodes, Any], tuple[Array, Array]]:
@@ -67,18 +67,22 @@ def fgd(classes: list[TaskClass]) -> Callable[[Nodes, Any], tuple[Array, Array]]
         if asked.gpu_share_e4 == WHOLE:
             whole = nodes.gpu == WHOLE
             after = np.where(whole & (whole.cumsum(axis=1) <= asked.gpus), 0, nodes.gpu)
-            return points(before - lost(nodes.kind, cpu, after)), np.zeros(len(cpu), np.int64)
+            return steepness(before - lost(nodes.kind, cpu, after)), np.zeros(len(cpu), np.int64)
         slots = nodes.gpu.shape[1]
         after = nodes.gpu[:, None, :] - asked.gpu_share_e4 * np.eye(slots, dtype=np.int64)
         gain = before[:, None] - lost(nodes.kind[:, None], cpu[:, None], after)
-        each = np.where(nodes.gpu >= asked.gpu_share_e4, points(gain), -1)
+        each = np.where(nodes.gpu >= asked.gpu_share_e4, steepness(gain), -1)
         return each.max(axis=1), each.argmax(axis=1)
 
     return score
 
 
-def points(gain: Array) -> Array:
-    return np.floor(100 / (1 + np.exp(-gain / WHOLE)))
+def steepness(gain: Array) -> Array:
+    return points(100 / (1 + np.exp(-gain / WHOLE)))
+
+
+def points(value: Array) -> Array:
+    return np.floor(value + 1e-9)
 
 
 def place(cluster: Any, shapes: list[Any], score: Callable[[Nodes, Any], tuple[Array, Array]]) -> list[int]:
