@@ -3,7 +3,8 @@ IEEE TPDS 2001).
 
 A unit gets the earliest slot on arrival. When something is given back early, the slots are tightened in queue order,
 each unit taking the earliest slot while all others keep theirs: so a promise only ever gets earlier. When tasks
-overrun their estimates (``kill_at_limit`` off) promises cannot all be kept, and the profile is made anew.
+overrun their estimates (``kill_at_limit`` off) or hold a place for their peers (``gang`` off), promises cannot all be
+kept, and the profile is made anew. A unit that is expected to take no time books nothing: its promise may slip.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from gnomon.engine.compiling import kernel
 from gnomon.engine.ledger import copy_rows, has_place
 from gnomon.engine.log import Reason
-from gnomon.engine.world import FREED, LINE, NOW, STEPS, World
+from gnomon.engine.world import FREED, HELD, LINE, NOW, STEPS, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.easy import candidate_length
 from gnomon.scheduling.moves import commit, note_wait, occupy
@@ -25,12 +26,12 @@ RESOURCES, TENANT_LIMIT, TENANT_RUNNING = int(Reason.RESOURCES), int(Reason.TENA
 def schedule_conservative(w: World) -> None:
     """One pass: bring the profile up to now, tighten if something was freed, start what is due now."""
     now = w.at[NOW]
-    fresh = w.at[STEPS] == 0 or _overrun(w)
+    fresh = w.at[STEPS] == 0 or w.at[FREED] == 2 or w.at[HELD] > 0 or _overrun(w)
     if fresh:
         _rebuild(w)
     else:
         forget_past(w)
-    tighten = w.at[FREED] == 1 or fresh or len(w.head) > 1
+    tighten = fresh or w.at[FREED] == 1 or len(w.head) > 1
     w.at[FREED] = 0
     while True:
         u = next_unit(w)
@@ -43,14 +44,14 @@ def schedule_conservative(w: World) -> None:
             if w.slot[u] < NEVER:
                 _lift(w, u)
                 w.slot[u] = NEVER
-                w.at[FREED] = 1
+                w.at[FREED] = max(w.at[FREED], 1)
             note_wait(w, u, TENANT_RUNNING if over == 2 else TENANT_LIMIT, t)
             continue
         if tighten or w.slot[u] >= NEVER:
             before = w.slot[u]
             _improve(w, u)
             if w.slot[u] < before < NEVER:
-                w.at[FREED] = 1  # those in front may gain from it at the next pass
+                w.at[FREED] = max(w.at[FREED], 1)  # those in front may gain from it at the next pass
         if w.slot[u] <= now and _take_places(w, u):
             commit(w, u)
         else:

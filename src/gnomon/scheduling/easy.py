@@ -20,7 +20,7 @@ def reserve(w: World, u: int) -> None:
     """Promise unit ``u`` the earliest time at which it fits, going by the expected ends of the running tasks."""
     rest, line, due, node, shape, devices = w.rest, w.line, w.due, w.node, w.shape, w.devices
     copy_rows(rest, w.free)
-    kept = w.at[SHADOW] if w.opt[KEEP] == 1 and w.at[PROMISED] == u else -1
+    kept = w.at[SHADOW] if w.opt[KEEP] == 1 and w.at[PROMISED] == u and w.at[SHADOW] < NEVER else -1
     w.at[PROMISED] = u
     gang, windows = w.size[u] > 1, len(w.wakes) > 0
     s = w.shape[w.member[w.first[u]]]

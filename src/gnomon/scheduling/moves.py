@@ -124,6 +124,7 @@ def _start_peers(w: World, task: int) -> None:
     if w.missing[job] > 0:
         return
     row = w.start_row[task]
+    w.at[FREED] = 2
     for i in range(w.job_first[job], w.job_first[job] + w.job_count[job]):
         peer = w.member[i]
         if w.state[peer] == S_HELD:
@@ -161,7 +162,7 @@ def finish(w: World, task: int) -> None:
             w.at[STEPS] = 0  # it overran: the profile has to be made anew
         elif w.due[task] > w.at[NOW]:
             book(w, task, w.at[NOW], w.due[task], 1)
-            w.at[FREED] = 1
+            w.at[FREED] = max(w.at[FREED], 1)
     release(w, task, row)
 
 
