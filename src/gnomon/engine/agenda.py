@@ -88,8 +88,8 @@ def line_position(w: World, due: int, ticket: int) -> int:
     low, high = 0, w.at[LINE]
     while low < high:
         middle = (low + high) >> 1
-        task = w.line[middle]
-        if w.due[task] < due or (w.due[task] == due and w.ticket[task] < ticket):
+        there = w.line_due[middle]
+        if there < due or (there == due and w.ticket[w.line[middle]] < ticket):
             low = middle + 1
         else:
             high = middle
@@ -99,19 +99,24 @@ def line_position(w: World, due: int, ticket: int) -> int:
 @kernel
 def enter_line(w: World, task: int) -> None:
     """Put a started task into the line."""
-    place = line_position(w, w.due[task], w.ticket[task])
+    line, line_due, due = w.line, w.line_due, w.due[task]
+    place = line_position(w, due, w.ticket[task])
     last = w.at[LINE]
     for i in range(last, place, -1):
-        w.line[i] = w.line[i - 1]
-    w.line[place] = task
+        line[i] = line[i - 1]
+        line_due[i] = line_due[i - 1]
+    line[place] = task
+    line_due[place] = due
     w.at[LINE] = last + 1
 
 
 @kernel
 def leave_line(w: World, task: int) -> None:
     """Take a task out of the line."""
+    line, line_due = w.line, w.line_due
     place = line_position(w, w.due[task], w.ticket[task])
     last = w.at[LINE] - 1
     for i in range(place, last):
-        w.line[i] = w.line[i + 1]
+        line[i] = line[i + 1]
+        line_due[i] = line_due[i + 1]
     w.at[LINE] = last

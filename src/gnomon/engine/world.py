@@ -96,6 +96,7 @@ class World(NamedTuple):
     end_ticket: I64
     end_task: I32
     line: I32
+    line_due: I64  # their expected ends
     wakes: I64  # times at which a window begins or ends, sorted
     # advance reservations, one row a node
     window_node: I32

@@ -264,6 +264,7 @@ def _space(n: int, columns: Columns, *, conservative: bool) -> Columns:
         "end_ticket": np.empty(n + 1, np.int64),
         "end_task": np.empty(n + 1, np.int32),
         "line": np.empty(n + 1, np.int32),
+        "line_due": np.empty(n + 1, np.int64),
         "row": np.zeros((2, columns["capacity"].shape[1]), np.int64),
         "victims": np.empty(n + 1, np.int32),
         "decided": np.full(int(columns["size"].max(initial=1)) + 1, ASK_PYTHON, np.int32),

@@ -76,7 +76,7 @@ def _take_places(w: World, u: int) -> bool:
 @kernel
 def _overrun(w: World) -> bool:
     """Whether a running task has passed its expected end."""
-    return w.at[LINE] > 0 and w.due[w.line[0]] <= w.at[NOW]
+    return w.at[LINE] > 0 and w.line_due[0] <= w.at[NOW]
 
 
 @kernel

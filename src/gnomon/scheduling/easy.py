@@ -18,7 +18,7 @@ from gnomon.scheduling.seats import seat_all
 @kernel
 def reserve(w: World, u: int) -> None:
     """Promise unit ``u`` the earliest time at which it fits, going by the expected ends of the running tasks."""
-    rest, line, due, node, shape, devices = w.rest, w.line, w.due, w.node, w.shape, w.devices
+    rest, line, due, node, shape, devices = w.rest, w.line, w.line_due, w.node, w.shape, w.devices
     copy_rows(rest, w.free)
     kept = w.at[SHADOW] if w.opt[KEEP] == 1 and w.at[PROMISED] == u and w.at[SHADOW] < NEVER else -1
     w.at[PROMISED] = u
@@ -26,7 +26,7 @@ def reserve(w: World, u: int) -> None:
     s = w.shape[w.member[w.first[u]]]
     last, i, time = w.at[LINE], 0, w.at[NOW]
     while True:
-        following = NEVER if i == last else max(due[line[i]], w.at[NOW])
+        following = NEVER if i == last else max(due[i], w.at[NOW])
         if windows:
             following = min(following, _next_wake(w, time))
         if kept >= 0 and following > kept:
@@ -34,7 +34,7 @@ def reserve(w: World, u: int) -> None:
             return
         time = following
         hope = gang or windows or time >= NEVER
-        while i < last and due[line[i]] <= time:
+        while i < last and due[i] <= time:
             task = line[i]
             n = node[task]
             move(w, rest, n, shape[task], devices[task], 1)

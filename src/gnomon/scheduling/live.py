@@ -68,7 +68,7 @@ _DECISIONS: Final = (Kind.START, Kind.HOLD, Kind.PREEMPT, Kind.REJECT)
 _KEPT_WHOLE: Final = ("free", "node_row", "at", "step_time", "step_free")
 _KEPT_AS_PREFIX: Final = tuple(
     "state why start due node devices ticket arrive_row start_row fate after before slot missing head tail cursor used "
-    "running usage usage_at tenant_row end_time end_ticket end_task line "
+    "running usage usage_at tenant_row end_time end_ticket end_task line line_due "
     "log_t log_instant log_kind log_subject log_node log_cause log_reason log_value".split()
 )
 
