@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,8 +96,17 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
         classes=tuple(classes),
         chain=tuple(chain(ground, who.tasks, _of_interest(case) if case else ())),
         changes=tuple(changes),
-        notes=() if complete else (f"the search for changes stopped after {most} runs; there may be smaller ones",),
+        notes=tuple(_notes(case, changes, complete=complete)),
     )
+
+
+def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> Iterator[str]:
+    """What the search for changes left out, or that it found nothing."""
+    if not complete:
+        most = trials_max(len(case.ground.work)) if case else 0
+        yield f"the search for changes stopped after {most} runs; there may be smaller ones"
+    elif case is not None and not changes:
+        yield f"no single change that was tried brings about that it {case.wanted.text}"
 
 
 def _spokesman(ground: Ground, who: Subject) -> int:

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from gnomon.insight.history import History
+from gnomon.model.cluster import Reservation
 from gnomon.model.resources import E4, NEVER
 from gnomon.model.scenario import Scenario, Tenant
 from gnomon.model.work import BoolArray, IntArray, Work
@@ -83,6 +84,16 @@ class Ground:
     def node_name(self, node: int) -> str:
         """The name of a node."""
         return self.scenario.cluster.nodes[node].name
+
+    def nodes_of(self, window: Reservation) -> list[int]:
+        """The nodes that a reservation is about."""
+        return [i for i, node in enumerate(self.scenario.cluster.nodes) if window.node in ("", node.name)]
+
+    def kept(self, window: Reservation, node: int) -> list[int]:
+        """What a reservation sets aside of a node, as a row."""
+        capacity = self.scenario.cluster.nodes[node].capacity
+        amount = capacity if window.amount is None else window.amount
+        return self.layout.row(amount, from_the_end=True, devices=capacity.gpus)
 
     def _accepting(self, shape: int) -> BoolArray:
         """Which nodes are of a kind and have the labels that a shape wants."""

@@ -96,25 +96,33 @@ class Situation:
         The window must find its amount free, together with all outsiders that will be there when it begins
         (:mod:`gnomon.scheduling.windows`).
         """
-        ground, nodes = self.ground, self.ground.scenario.cluster.nodes
-        end_ns = begin_ns + ground.estimate_ns(task)
+        work = self.ground.work
+        end_ns, user = begin_ns + self.ground.estimate_ns(task), work.users[int(work.user[task])]
         found: dict[int, Reservation] = {}
-        for window in ground.scenario.cluster.reservations:
-            if self._is_open(window, task) or window.end_ns <= begin_ns or window.start_ns >= end_ns:
-                continue
-            outside = [not self._is_open(window, int(holder)) for holder in self.holders]
-            outsiders = np.array(outside, np.bool_) & (self.due_ns > window.start_ns)
-            for index, node in enumerate(nodes):
-                if window.node in ("", node.name) and index not in found:
-                    amount = node.capacity if window.amount is None else window.amount
-                    kept = ground.layout.row(amount, from_the_end=True, devices=node.capacity.gpus)
-                    left = ground.capacity[index] - kept - self.taken[outsiders & (self.node == index)].sum(axis=0)
-                    if not ground.places(left[None, :], task)[0]:
-                        found[index] = window
+        for number, window in enumerate(self.ground.scenario.cluster.reservations):
+            if user not in window.users and window.start_ns < end_ns and window.end_ns > begin_ns:
+                about = number, self.ground.shape(task)
+                if about not in self._closed:
+                    self._closed[about] = self._closed_to(task, window)
+                for node in self._closed[about]:
+                    found.setdefault(node, window)
         return found
 
-    def _is_open(self, window: Reservation, task: int) -> bool:
-        return self.ground.work.users[int(self.ground.work.user[task])] in window.users
+    @cached_property
+    def _closed(self) -> dict[tuple[int, int], list[int]]:
+        """By reservation and shape the nodes on which an outsider would be in the way."""
+        return {}
+
+    def _closed_to(self, task: int, window: Reservation) -> list[int]:
+        ground = self.ground
+        inside = np.array([user in window.users for user in ground.work.users], np.bool_)
+        outsiders = ~inside[ground.work.user[self.holders]] & (self.due_ns > window.start_ns)
+        left = ground.capacity.copy()
+        np.subtract.at(left, self.node[outsiders], self.taken[outsiders])
+        nodes = np.array(ground.nodes_of(window), np.int64)
+        left[nodes] -= np.array([ground.kept(window, node) for node in nodes.tolist()])
+        closed: list[int] = nodes[ground.places(left[nodes], task) == 0].tolist()
+        return closed
 
 
 def rows_of(log: Log, tasks: Sequence[int], kind: Kind | None = None) -> IntArray:
