@@ -25,6 +25,7 @@ ORDER_PYTHON: Final = 16  # 1: the order is a Python function, asked at each pas
 USES_LINE: Final = 17
 PREFER_LOW: Final = 18  # dot-product: prefer the smallest alignment
 SETTLED: Final = 19  # 1: until something is given back, who was refused would be refused again (see pipeline.quiet)
+LIMITED: Final = 20  # 1: some tenant has a limit
 OPT_SIZE: Final = 24
 
 # World.rate: real-valued options.

@@ -65,6 +65,7 @@ def compose(scenario: Scenario) -> Composition:
     columns |= _tenant_columns(scenario, layout, columns)
     columns |= _space(len(work), columns, conservative=opt[codes.BACKFILL] == codes.CONSERVATIVE)
     opt[codes.USES_LINE] = bool(policy.backfill or scenario.preempt or len(columns["window_node"]))
+    opt[codes.LIMITED] = (columns["limit"] < NEVER).any() or (columns["most_running"] < NEVER).any()
     opt[codes.SETTLED] = _is_settled(opt, columns)
     world = World(**columns, at=_scalars(), opt=opt, rate=rate)
     _judge(world, layout, columns, work.usable)

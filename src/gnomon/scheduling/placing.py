@@ -33,14 +33,17 @@ def choose_node(w: World, task: int, until: int, spare: bool) -> int:
         return _decided(w, task, until, spare)
     if w.opt[PLACEMENT] == RANDOM:
         return _draw(w, task, until, spare)
+    first_fit = w.opt[PLACEMENT] == FIRST_FIT
     slot = _refresh(w, w.kin[s]) if len(w.table_kin) > 0 else -1
     best = NOWHERE
     best_score = -math.inf
     for n in range(len(w.free)):
-        value = w.table[slot, n] if slot >= 0 else _score(w, n, s)
+        value = 0.0
+        if not first_fit:
+            value = w.table[slot, n] if slot >= 0 else _score(w, n, s)
         if value > best_score and allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, until, spare):
             best, best_score = n, value
-            if w.opt[PLACEMENT] == FIRST_FIT:
+            if first_fit:
                 break
     return best
 

@@ -15,6 +15,7 @@ from gnomon.scheduling.codes import (
     BY_RANK,
     BY_TURN,
     HALF_LIFE_NS,
+    LIMITED,
     TENANTS,
 )
 
@@ -130,6 +131,8 @@ def charge(w: World, t: int, s: int, sign: int) -> None:
 @small_kernel
 def over_limit(w: World, u: int) -> int:
     """0 if the unit's tenant may start it; 1 if the limit of its resources forbids, 2 if that of running tasks does."""
+    if w.opt[LIMITED] == 0:
+        return 0
     t = w.tenant[u]
     if w.running[t] + w.size[u] > w.most_running[t]:
         return 2
