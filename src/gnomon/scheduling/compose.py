@@ -107,7 +107,7 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
     opt[codes.BACKFILL] = _BACKFILL[policy.backfill]
     opt[codes.KEEP] = easy("reservation")
     opt[codes.EXTRA] = easy("extra", True)
-    opt[codes.REAL_ENDS] = easy("ends")
+    opt[codes.REAL_ENDS] = bool(policy.option(policy.backfill, "ends", False))
     opt[codes.REAL_CANDIDATES] = easy("candidates")
     opt[codes.STRICT] = easy("boundary")
     opt[codes.SCAN_SUBMIT] = easy("scan")

@@ -5,6 +5,9 @@ A unit gets the earliest slot on arrival. When something is given back early, th
 each unit taking the earliest slot while all others keep theirs: so a promise only ever gets earlier. When tasks
 overrun their estimates (``kill_at_limit`` off) or hold a place for their peers (``gang`` off), promises cannot all be
 kept, and the profile is made anew. A unit that is expected to take no time books nothing: its promise may slip.
+
+With ``ends=actual`` running tasks are expected to end when they really will. As that is known from their start only,
+all slots are made anew at each pass.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from gnomon.engine.ledger import copy_rows, has_place
 from gnomon.engine.log import Reason
 from gnomon.engine.world import FREED, HELD, LINE, NOW, STEPS, World
 from gnomon.model.resources import NEVER
+from gnomon.scheduling.codes import REAL_ENDS
 from gnomon.scheduling.easy import candidate_length
 from gnomon.scheduling.moves import commit, note_wait, occupy
 from gnomon.scheduling.profile import book, find_slot, forget_past, split
@@ -26,7 +30,7 @@ RESOURCES, TENANT_LIMIT, TENANT_RUNNING = int(Reason.RESOURCES), int(Reason.TENA
 def schedule_conservative(w: World) -> None:
     """One pass: bring the profile up to now, tighten if something was freed, start what is due now."""
     now = w.at[NOW]
-    fresh = w.at[STEPS] == 0 or w.at[FREED] == 2 or w.at[HELD] > 0 or _overrun(w)
+    fresh = w.at[STEPS] == 0 or w.at[FREED] == 2 or w.at[HELD] > 0 or w.opt[REAL_ENDS] == 1 or _overrun(w)
     if fresh:
         _rebuild(w)
     else:

@@ -56,8 +56,8 @@ def score(w: World, code: int, n: int, s: int) -> float:
 
 @kernel
 def points(w: World, value: float) -> float:
-    """A score as the policy compares it: as it is, or cut to whole points (``scores=percent``). What is whole but for the
-    rounding of floats counts as whole."""
+    """A score as the policy compares it: as it is, or cut to whole points (``scores=percent``). What is whole but for
+    the rounding of floats counts as whole."""
     return float(math.floor(value + 1e-9)) if w.opt[PERCENT] == 1 else value
 
 
