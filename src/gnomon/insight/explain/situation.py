@@ -66,7 +66,7 @@ class Situation:
         """When each holder is expected to give back its place: by its estimate (or really, if the policy knows that),
         now if it is late, NEVER if it has not begun to run."""
         work, policy = self.ground.work, self.ground.scenario.policy
-        lengths = work.duration_ns if policy.option("easy", "ends", False) else work.estimate_ns
+        lengths = work.duration_ns if policy.option(policy.backfill, "ends", False) else work.estimate_ns
         ends = self.start_ns + np.minimum(lengths[self.holders], NEVER - np.minimum(self.start_ns, NEVER))
         return np.where(self.start_ns < NEVER, np.maximum(ends, self.now_ns), NEVER)
 
