@@ -22,13 +22,21 @@ from gnomon.traces import swf
 A = "easy:extra=no,ends=actual,after-start=fill"
 B = "easy:extra=no,ends=actual,candidates=actual"
 
-POLICIES = {"FIFO": "fcfs", "EASY (A)": A, "EASY (B)": B, "SJF (A)": f"sjf+{A}", "LJF (A)": f"ljf+{A}"}
+POLICIES = {
+    "FIFO": "fcfs",
+    "EASY (A)": A,
+    "EASY (B)": B,
+    "Conservative": "conservative:ends=actual",
+    "SJF (A)": f"sjf+{A}",
+    "LJF (A)": f"ljf+{A}",
+}
 
 PUBLISHED = {
     128: {
         "FIFO": ("1552128", "5103921", "56784.93", "76.8", "68440542"),
         "EASY (A)": ("34010", "176154", "585.27", "83.3", ""),
         "EASY (B)": ("22882", "", "275.73", "83.3", ""),
+        "Conservative": ("28708", "133802", "550.82", "83.4", ""),
         "SJF (A)": ("61673", "57386", "144.14", "80.1", ""),
         "LJF (A)": ("78385", "170704", "466.27", "83.3", ""),
     },
@@ -72,7 +80,7 @@ def main(paths: list[str]) -> None:
         print(f"{path}: {len(work)} jobs, {work.processors} processors")
         for name, published in PUBLISHED[work.processors or 0].items():
             pairs = zip(figures(replay(work, name)), published, strict=True)
-            print(f"  {name:10}", *(f"{f'{own} ({theirs})':>24}" for own, theirs in pairs))
+            print(f"  {name:14}", *(f"{f'{own} ({theirs})':>24}" for own, theirs in pairs))
 
 
 if __name__ == "__main__":

@@ -38,27 +38,48 @@ def reference(jobs: list[Job], name: str) -> None:
     while any(job.start < 0 for job in jobs):
         running = [job for job in jobs if job.start >= 0 and job.end > now]
         queue = [job for job in order if job.submit <= now and job.start < 0]
-        free = PROCESSORS - sum(job.size for job in running)
-        begun: list[Job] = []
-        reservation: float = math.inf
-        if not (name.endswith("(A)") and queue and queue[0].size <= free):
-            while queue and queue[0].size <= free:
-                free -= queue[0].size
-                begun.append(queue.pop(0))
-                begun[-1].start = now
-            room = free
-            for job in sorted(running + begun, key=lambda job: job.end):
-                if queue and room < queue[0].size:
-                    room += job.size
-                    reservation = job.end
-            queue = queue[1:]
-        for job in queue if name != "FIFO" else []:
-            length = job.run if name == "EASY (B)" else job.estimate
-            if job.size <= free and now + length <= reservation:
-                free -= job.size
-                begun.append(job)
-                job.start = now
+        begun = pass_of_slots(running, queue, now) if name == "Conservative" else one_pass(running, queue, now, name)
+        for job in begun:
+            job.start = now
         now = min([job.submit for job in jobs if job.submit > now] + [job.end for job in running + begun])
+
+
+def one_pass(running: list[Job], queue: list[Job], now: int, name: str) -> list[Job]:
+    """Who starts now, with one reservation at most."""
+    free = PROCESSORS - sum(job.size for job in running)
+    begun: list[Job] = []
+    reservation: float = math.inf
+    if not (name.endswith("(A)") and queue and queue[0].size <= free):
+        while queue and queue[0].size <= free:
+            free -= queue[0].size
+            begun.append(queue.pop(0))
+        ends = [(job.end, job.size) for job in running] + [(now + job.run, job.size) for job in begun]
+        room = free
+        for end, size in sorted(ends):
+            if queue and room < queue[0].size:
+                room += size
+                reservation = end
+        queue = queue[1:]
+    for job in queue if name != "FIFO" else []:
+        length = job.run if name == "EASY (B)" else job.estimate
+        if job.size <= free and now + length <= reservation:
+            free -= job.size
+            begun.append(job)
+    return begun
+
+
+def pass_of_slots(running: list[Job], queue: list[Job], now: int) -> list[Job]:
+    """Who starts now, when everybody gets the earliest slot."""
+    booked = [(now, job.end, job.size) for job in running]
+    begun = []
+    for job in queue:
+        for begin in sorted({now, *(end for _, end, _ in booked)}):
+            seconds = range(begin, begin + job.estimate)
+            if all(job.size + sum(z for a, b, z in booked if a <= second < b) <= PROCESSORS for second in seconds):
+                booked.append((begin, begin + job.estimate, job.size))
+                begun += [job] if begin == now else []
+                break
+    return begun
 
 
 some_jobs = st.lists(
