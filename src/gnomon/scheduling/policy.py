@@ -19,6 +19,7 @@ from gnomon.model.quantity import parse_duration
 from gnomon.model.scenario import Option, Policy
 
 YES_NO: Final = {"yes": True, "no": False}
+_ENDS: Final = {"expected": False, "actual": True}
 _PASS: Final[dict[str, object]] = {
     "head": {"free": False, "committed": True},
     "instants": {"together": False, "single": True},
@@ -47,13 +48,13 @@ BACKFILLS: Final[dict[str, dict[str, object]]] = {
     "easy": {
         "reservation": {"recompute": False, "keep": True},
         "extra": YES_NO,
-        "ends": {"expected": False, "actual": True},
+        "ends": _ENDS,
         "candidates": {"estimate": False, "actual": True},
         "boundary": {"inclusive": False, "strict": True},
         "scan": {"order": False, "submit": True},
         "after-start": {"reserve": False, "fill": True},
     },
-    "conservative": {},
+    "conservative": {"ends": _ENDS},
 }
 
 PLACEMENTS: Final[dict[str, dict[str, object]]] = {
@@ -69,6 +70,8 @@ PLACEMENTS: Final[dict[str, dict[str, object]]] = {
     "gpu-clustering": _TIES,
     "fgd": {**_POINTS, "classes": "number"},
 }
+"""Every placement and its options."""
+
 POLICY_NAMES: Final = (*ORDERS, *BACKFILLS, *PLACEMENTS)
 
 
