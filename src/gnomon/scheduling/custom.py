@@ -106,7 +106,8 @@ def keys_of(order: Order, view: View, tasks: npt.NDArray[np.int64]) -> npt.NDArr
         keys = np.asarray(order(view, tasks))
     except Exception as error:
         raise InputError(f"the order {name} failed: {type(error).__name__}: {error}") from error
-    if keys.shape != (len(tasks),) or keys.dtype.kind not in "iufb" or not np.isfinite(keys).all():
+    kind = keys.dtype.kind
+    if keys.shape != (len(tasks),) or kind not in "iufb" or (kind == "f" and not np.isfinite(keys).all()):
         allowed = f"{len(tasks)} finite numbers, one a task"
         raise InputError(f"the order {name} gave no keys", found=f"{keys.dtype} {keys.shape}", allowed=allowed)
     return keys

@@ -140,11 +140,11 @@ def start(w: World, task: int, cause: int) -> None:
     w.start[task] = now
     w.at[TICKETS] += 1
     w.ticket[task] = w.at[TICKETS]
-    w.due[task] = now + (w.duration[task] if w.opt[REAL_ENDS] == 1 else w.estimate[task])
     end = now + w.duration[task]
     if end < NEVER:
         push_end(w, end, task)
     if w.opt[USES_LINE] == 1:
+        w.due[task] = end if w.opt[REAL_ENDS] == 1 else now + w.estimate[task]
         enter_line(w, task)
     w.why[task] = NO_REASON
     w.start_row[task] = emit(w, START, task, w.node[task], cause, NO_REASON, w.devices[task])

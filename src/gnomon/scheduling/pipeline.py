@@ -179,7 +179,7 @@ def schedule(w: World) -> int:
             w.cursor[w.tenant[u]] = -1
             continue
         follower = w.after[u]
-        outcome = place(w, u, candidate_length(w, u), False) if w.at[PHASE] == HEADS else squeeze(w, u)
+        outcome = squeeze(w, u) if w.at[PHASE] == SCAN else try_head(w, u)
         if outcome == ASKING:
             w.at[SCANNED] -= w.at[PHASE] == SCAN and w.opt[SCAN_SUBMIT] == 1  # to be picked again with the answer
             return w.member[w.first[u] + w.at[DECIDED]]
@@ -292,6 +292,13 @@ def begin_scan(w: World, u: int) -> None:
         reserve(w, u)
     else:
         w.at[PROMISED] = -1
+
+
+@small_kernel
+def try_head(w: World, u: int) -> int:
+    """Place a unit whose turn it is. How long it will run matters to advance reservations alone."""
+    length = candidate_length(w, u) if len(w.window_node) > 0 else 0
+    return place(w, u, length, False)
 
 
 @small_kernel
