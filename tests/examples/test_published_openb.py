@@ -188,7 +188,7 @@ def test_every_choice_is_that_of_the_published_formula(policy: str, seed: int) -
     cluster, work = excerpt(seed)
     name = policy.partition(":")[0]
     in_order = policy.replace("ties=shuffled", "ties=order")
-    run = simulate(Scenario(cluster, work, parse_policy(f"fcfs:full=drop+{in_order}")))
+    run = simulate(Scenario(cluster, work, parse_policy(f"fcfs:full=drop+{in_order}")), invariants=True)
     nodes, devices = expected(cluster, work, name)
     assert run.outcome.node.tolist() == nodes
     masks = run.past.attempts.devices.tolist()

@@ -106,7 +106,8 @@ def test_every_start_is_that_of_the_written_rules(name: str, backfill: bool, job
     jobs.sort(key=lambda job: job.submit)
     reference(jobs, SCORES[name], backfill=backfill)
     policy = published.policy(name, backfill=backfill)
-    run = simulate(Scenario(Cluster.of_processors(PROCESSORS), work_of(jobs), policy, kill_at_limit=False))
+    scenario = Scenario(Cluster.of_processors(PROCESSORS), work_of(jobs), policy, kill_at_limit=False)
+    run = simulate(scenario, invariants=True)
     assert (run.outcome.start_ns // S).tolist() == [job.start for job in jobs]
 
 
