@@ -100,7 +100,7 @@ def _whole_request(case: Case) -> Iterator[Lever]:
     fitting = {name: next((v for v in smaller(name, asked[name]) if v <= free), 0) for name, free in short.items()}
     if len(fitting) < 2 or not all(fitting.values()):
         return
-    target = {**asked, **fitting}
+    before = {name: asked[name] for name in fitting}
 
     def reduced(shape: Shape) -> Shape:
         request = shape.request
@@ -112,11 +112,11 @@ def _whole_request(case: Case) -> Iterator[Lever]:
         kind=OWN,
         object=case.label,
         field="request",
-        before=amounts_of(asked),
-        values=[target],
+        before=amounts_of(before),
+        values=[fitting],
         scenario=lambda _: vary.with_shapes(ground.scenario, case.tasks, reduced),
         size=lambda _: sum((asked[name] - value) / asked[name] for name, value in fitting.items()),
-        phrase=lambda _: f"ask for {amounts_of(target)} instead of {amounts_of(asked)}",
+        phrase=lambda _: f"ask for {amounts_of(fitting)} instead of {amounts_of(before)}",
         shown=amounts_of,
         fallback=True,
     )
@@ -190,8 +190,8 @@ def node_wishes(case: Case) -> Iterator[Lever]:
             yield _wish(case, "kinds", (listed(shape.node_kinds), after), more, phrase, size=1 / len(shape.node_kinds))
         if len(others) > KINDS_MAX:
             anything = replace(shape, node_kinds=())
-            phrase, size = "accept nodes of any kind", len(others) / len(shape.node_kinds)
-            yield _wish(case, "kinds", (listed(shape.node_kinds), "any"), anything, phrase, size=size)
+            shown, size = (listed(shape.node_kinds), "any"), len(others) / len(shape.node_kinds)
+            yield replace(_wish(case, "kinds", shown, anything, "accept nodes of any kind", size=size), fallback=True)
     yield from _other_labels(case, shape)
     for pair in shape.node_labels:
         kept = tuple(one for one in shape.node_labels if one != pair)

@@ -34,7 +34,12 @@ def with_shapes(scenario: Scenario, tasks: Sequence[int], change: Callable[[Shap
 
 def with_request(scenario: Scenario, tasks: Sequence[int], name: str, amount: int) -> Scenario:
     """Some tasks that ask for at most an amount of a resource."""
-    return with_shapes(scenario, tasks, lambda one: replace(one, request=with_amount(one.request, name, amount)))
+
+    def less(shape: Shape) -> Shape:
+        asked = shape.request.amount(name)
+        return replace(shape, request=with_amount(shape.request, name, amount)) if asked > amount else shape
+
+    return with_shapes(scenario, tasks, less)
 
 
 def with_amount(what: Resources, name: str, amount: int) -> Resources:
