@@ -2,22 +2,24 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api import Reservation, Run, explain, simulate
+from gnomon.api import Reservation, Run, View, explain, simulate
 from gnomon.engine.log import Kind, State
-from gnomon.insight.explain import Explanation
+from gnomon.insight.explain import Explanation, answer
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.report.explanation import explanation
 from tests.insight.explain.documents import explain as explained
 from tests.insight.explain.documents import run, scenario
 from tests.insight.explain.scenarios import scenarios
+from tests.shared import EXAMPLES
 
 KINDS = {"infeasible", "event", "limit", "behind"}
 
@@ -88,6 +90,27 @@ def test_an_order_in_python_has_no_positions() -> None:
 
 
 @pytest.mark.unit
+def test_a_kept_run_of_an_order_in_python_is_explained_without_changes(tmp_path: Path) -> None:
+    what = scenario("{cluster: 2, work: [{id: a, cpu: 2, duration: 1h}, {id: b, cpu: 2, duration: 1h}]}")
+
+    def last_first(view: View, tasks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return -tasks
+
+    simulate(replace(what, policy=replace(what.policy, order=last_first))).save(tmp_path / "kept")
+    found = explain("a", Run.open(tmp_path / "kept"))
+    assert found.waiting[0].rule == "resources"
+    assert found.changes == ()
+    assert found.notes == ("no changes were tried, for a kept run does not hold a policy that is written in Python",)
+
+
+@pytest.mark.unit
+def test_that_nothing_helps_is_said() -> None:
+    found = explained("etl-11", (EXAMPLES / "two-queues.yaml").read_text(encoding="utf-8"))
+    assert found.changes == ()
+    assert found.notes == ("no single change that was tried brings about that it starts by 40m",)
+
+
+@pytest.mark.unit
 def test_a_cycle_of_three_jobs_is_named() -> None:
     found = explained(
         "b2",
@@ -145,16 +168,12 @@ def test_starvation_is_named_where_it_is_large() -> None:
 
 
 @pytest.mark.unit
-def test_a_search_that_stops_early_says_so() -> None:
+def test_a_search_that_stops_early_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "cluster: 100000\nwork: [{id: a, cpu: 60000, duration: 1h}, {id: b, cpu: 60000, duration: 1h}]"
     done = run(text)
-    bounded: list[Any] = []
-    from gnomon.insight.explain import answer
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answer, "trials_max", lambda tasks: 4)
-        bounded.append(explain("b", done))
-    assert bounded[0].notes == ("the search for changes stopped after 4 runs; there may be smaller ones",)
+    monkeypatch.setattr(answer, "trials_max", lambda tasks: 4)
+    assert explain("b", done).notes == ("the search for changes stopped after 4 runs; there may be smaller ones",)
+    monkeypatch.undo()
     assert explain("b", done).notes == ()
 
 

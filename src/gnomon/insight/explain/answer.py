@@ -25,7 +25,9 @@ from gnomon.insight.explain.waits import Wait, waits
 from gnomon.insight.explain.wanted import Wanted, keep_its_place, run_to_its_end, start_by
 from gnomon.insight.history import history
 from gnomon.model.resources import NEVER
-from gnomon.model.scenario import Scenario
+from gnomon.model.scenario import Policy, Scenario
+from gnomon.scheduling.codes import PLACEMENT_CODES
+from gnomon.scheduling.ordering import KEYS
 
 HOLDERS_MAX = 3
 """How many of those who hold what it waits for appear in the chain."""
@@ -85,7 +87,8 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
     if case is not None:
         if case.goal is Goal.START and not case.rules & {"over-limit", "unusable"}:
             classes = node_classes(case.here, case.task, empty=case.infeasible)
-        changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
+        if _is_known(scenario.policy):
+            changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
     text = summary(ground, who, task, spells)
     return Explanation(
         subject=str(who),
@@ -105,8 +108,16 @@ def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> I
     if not complete:
         most = trials_max(len(case.ground.work)) if case else 0
         yield f"the search for changes stopped after {most} runs; there may be smaller ones"
+    elif case is not None and not _is_known(case.ground.scenario.policy):
+        yield "no changes were tried, for a kept run does not hold a policy that is written in Python"
     elif case is not None and not changes:
         yield f"no single change that was tried brings about that it {case.wanted.text}"
+
+
+def _is_known(policy: Policy) -> bool:
+    """Whether a policy can be run: of one that was written in Python a kept run has the name only."""
+    known = callable(policy.order) or policy.order in KEYS
+    return known and (callable(policy.placement) or policy.placement in PLACEMENT_CODES)
 
 
 def _spokesman(ground: Ground, who: Subject) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Reason
+from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import amounts_of
 from gnomon.insight.explain.situation import Situation
@@ -44,7 +44,7 @@ def is_deadlocked(ground: Ground) -> bool:
 
 def find_cycle(ground: Ground, task: int) -> Cycle | None:
     """The cycle that a task's job waits in, or waits for, at the end of a run that ended in a deadlock."""
-    if not is_deadlocked(ground):
+    if not is_deadlocked(ground) or ground.past.outcome.state[task] not in (State.WAITING, State.HELD):
         return None
     here = Situation(ground, len(ground.past.log), int(ground.past.log.t_ns[-1]))
     waits_for = _edges(here)

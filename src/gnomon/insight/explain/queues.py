@@ -32,7 +32,7 @@ class Place:
 
 def is_fair(order: object) -> bool:
     """Whether an order serves each tenant's queue by itself."""
-    return isinstance(order, str) and "blocks" in ORDERS[order]
+    return isinstance(order, str) and "blocks" in ORDERS.get(order, ())
 
 
 def place_in_queue(here: Situation, task: int) -> Place:
@@ -46,7 +46,7 @@ def place_in_queue(here: Situation, task: int) -> Place:
     order = scenario.policy.order
     waiting = here.waiting
     own = waiting[tenant[waiting] == tenant[task]]
-    if callable(order):
+    if order not in KEYS:  # written in Python
         return Place(None, 0, _held_up(here, waiting[waiting != task]))
     front = _in_front(here, waiting, task)
     mine = np.intersect1d(front, own, assume_unique=True) if is_fair(order) else front
