@@ -53,6 +53,7 @@ def test_several_files_make_one_scenario(gnomon: Gnomon, tmp_path: Path) -> None
         (["nobody", "-f", PENDING], "nobody"),
         (["inference", "-f", PENDING], "allowed: "),
         (["render", "--run", "nowhere"], "nowhere"),
+        (["render", "--run", "nowhere", "--policy", "easy"], "--policy: a kept run cannot be changed"),
         (["render", "-f", "nowhere.yaml"], "nowhere.yaml: no such file"),
     ],
 )
@@ -61,3 +62,9 @@ def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[object
     assert (ended.code, ended.out) == (USER_ERROR, "")
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_what_the_search_found_nothing_for_is_said_apart(gnomon: Gnomon) -> None:
+    ended = gnomon("explain", "etl-11", "-f", EXAMPLES / "two-queues.yaml", "-o", "json")
+    assert json.loads(ended.out)["changes"] == []
+    assert "no single change that was tried brings about that it starts by 40m" in ended.err

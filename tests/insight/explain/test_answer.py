@@ -104,6 +104,23 @@ def test_a_kept_run_of_an_order_in_python_is_explained_without_changes(tmp_path:
 
 
 @pytest.mark.unit
+def test_of_a_job_that_was_killed_all_tasks_are_to_run_to_their_ends() -> None:
+    found = explained(
+        "sweep",
+        """
+        cluster: 4
+        work:
+          - {id: s1, job: sweep, cpu: 1, duration: 50m, estimate: 1h}
+          - {id: s2, job: sweep, cpu: 1, duration: 90m, estimate: 1h}
+          - {id: s3, job: sweep, cpu: 1, duration: 70m, estimate: 1h}
+        """,
+    )
+    assert found.state == "killed"
+    assert "(of its 3 tasks 1 is done and 2 are killed)" in found.summary
+    assert found.changes[0].what == "say that it takes 1h30m instead of 1h: it is done at 1h30m"
+
+
+@pytest.mark.unit
 def test_that_nothing_helps_is_said() -> None:
     found = explained("etl-11", (EXAMPLES / "two-queues.yaml").read_text(encoding="utf-8"))
     assert found.changes == ()

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gnomon.engine.log import Kind, Reason
+from gnomon.insight.explain.case import Case, Goal
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import amounts_of, listed, seconds, span
+from gnomon.insight.explain.queues import place_in_queue
 from gnomon.insight.explain.situation import rows_of
 from gnomon.model.resources import NEVER
 
@@ -17,6 +21,9 @@ OWN_MAX = 12
 
 CAUSES_MAX = 8
 """How many rows a walk back goes."""
+
+HOLDERS_MAX = 3
+"""How many of those who hold what it waits for are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +167,26 @@ def windows_at(ground: Ground, t_ns: int, *, past: bool = False) -> str:
         if names:
             said.append(f"{listed(names)} {then if past else now}")
     return listed(said)
+
+
+def rows_of_interest(case: Case) -> list[int]:
+    """Rows that tell who got what it waits for: starts on the nodes that come nearest, or of its tenant, and why the
+    one in front waits."""
+    ground, here = case.ground, case.here
+    log, opened = ground.past.log, ground.past.attempts.open_row
+    if case.goal is not Goal.START or case.infeasible:
+        return []
+    nodes = {wait.object.removeprefix("node/") for wait in case.waits if wait.rule == "resources"}
+    on = [i for i in range(len(here.stays)) if ground.node_name(int(here.node[i])) in nodes]
+    if "limit" in case.kinds:
+        on += here.of_tenant(case.task).tolist()
+    largest = sorted(set(on), key=lambda i: -here.share[i])[:HOLDERS_MAX]
+    rows = [int(opened[here.stays[i]]) for i in largest]
+    first = place_in_queue(here, case.task).first if "behind" in case.kinds else None
+    if first is not None:
+        waiting = rows_of(log, (first,), Kind.WAIT)
+        rows += waiting[waiting < here.row][-1:].tolist()
+    objects = {wait.object for wait in case.waits}
+    windows = [w for w in ground.scenario.cluster.reservations if f"reservation/{w.name}" in objects]
+    begin = (log.kind == Kind.WAKE) & np.isin(log.t_ns, [window.start_ns for window in windows])
+    return [*rows, *np.flatnonzero(begin).tolist()]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.log import Reason, State
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import amounts_of
 from gnomon.insight.explain.situation import Situation
@@ -36,17 +36,11 @@ class Cycle:
         return "; ".join(told)
 
 
-def is_deadlocked(ground: Ground) -> bool:
-    """Whether the run ended because nothing could happen any more while tasks held places without running."""
-    log = ground.past.log
-    return bool(len(log) and log.kind[-1] == Kind.STOP and log.reason[-1] == Reason.DEADLOCK)
-
-
 def find_cycle(ground: Ground, task: int) -> Cycle | None:
     """The cycle that a task's job waits in, or waits for, at the end of a run that ended in a deadlock."""
-    if not is_deadlocked(ground) or ground.past.outcome.state[task] not in (State.WAITING, State.HELD):
+    if ground.stopped is not Reason.DEADLOCK or ground.past.outcome.state[task] not in (State.WAITING, State.HELD):
         return None
-    here = Situation(ground, len(ground.past.log), int(ground.past.log.t_ns[-1]))
+    here = Situation(ground, len(ground.past.log), ground.horizon_ns)
     waits_for = _edges(here)
     path: list[int] = []
     job = int(ground.work.job[task])

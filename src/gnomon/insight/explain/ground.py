@@ -7,6 +7,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from gnomon.engine.log import Kind, Reason
 from gnomon.insight.history import History
 from gnomon.model.cluster import Reservation
 from gnomon.model.resources import E4, NEVER
@@ -36,6 +37,19 @@ class Ground:
         self.gpus: IntArray = np.array([request.gpus for request in requests], np.int64)
         self.share: IntArray = np.array([request.gpu_share_e4 for request in requests], np.int64)
         self.accepting = cache(self._accepting)
+
+    @cached_property
+    def stopped(self) -> Reason:
+        """Why the run ended early, NONE if it did not."""
+        log = self.past.log
+        return Reason(int(log.reason[-1])) if len(log) and log.kind[-1] == Kind.STOP else Reason.NONE
+
+    @cached_property
+    def horizon_ns(self) -> int:
+        """The end of what is known: the horizon of a run that reached it, else the time of the last row."""
+        if self.stopped is Reason.LIMIT_TIME:
+            return self.scenario.limits.until_ns
+        return int(self.past.log.t_ns[-1]) if len(self.past.log) else 0
 
     # ------------------------------------------------------------------ tasks
 

@@ -288,13 +288,12 @@ def _in_the_way(case: Case) -> list[list[list[int]]]:
 def _units_by_size(case: Case) -> list[list[int]]:
     """The units that hold places, as positions among the holders, those that hold little first."""
     here, ground = case.here, case.ground
-    share = (here.taken / np.maximum(ground.capacity.sum(axis=0), 1)).max(axis=1)
     gangs = ground.scenario.gang and ground.work.jobs is not None
     owner = ground.work.job[here.holders] if gangs else here.holders
     units: dict[int, list[int]] = {}
     for position, one in enumerate(owner.tolist()):
         units.setdefault(one, []).append(position)
-    return sorted(units.values(), key=lambda positions: float(share[positions].sum()))
+    return sorted(units.values(), key=lambda positions: float(here.share[positions].sum()))
 
 
 def _together(

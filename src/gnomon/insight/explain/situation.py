@@ -13,6 +13,7 @@ import numpy as np
 
 from gnomon.engine.log import Kind, Log, Outcome, Reason, State, outcome
 from gnomon.insight.explain.ground import Ground
+from gnomon.insight.history import FloatArray
 from gnomon.model.cluster import Reservation
 from gnomon.model.resources import NEVER
 from gnomon.model.work import IntArray
@@ -53,6 +54,13 @@ class Situation:
     def taken(self) -> IntArray:
         """What each holder has taken, one row each."""
         return self.ground.taken(self.holders, self.ground.past.attempts.devices[self.stays])
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """The largest part of the cluster, of any resource or device, that each holder has taken."""
+        parts = self.taken / np.maximum(self.ground.capacity.sum(axis=0), 1)
+        largest: FloatArray = parts.max(axis=1, initial=0.0)
+        return largest
 
     @cached_property
     def free(self) -> IntArray:

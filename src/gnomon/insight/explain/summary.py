@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.chain import STOPPED, windows_at
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
@@ -19,21 +19,6 @@ from gnomon.model.resources import NEVER
 
 SPELLS_MAX = 4
 """How many spells of waiting the sentence tells: the longest."""
-
-
-def horizon_ns(ground: Ground) -> int:
-    """The end of what is known: the horizon of a run that reached it, else the time of the last row."""
-    log = ground.past.log
-    if not len(log):
-        return 0
-    if log.kind[-1] == Kind.STOP and log.reason[-1] == Reason.LIMIT_TIME:
-        return ground.scenario.limits.until_ns
-    return int(log.t_ns[-1])
-
-
-def stopped(log: Log) -> Reason:
-    """Why a run ended early, NONE if it did not."""
-    return Reason(int(log.reason[-1])) if len(log) and log.kind[-1] == Kind.STOP else Reason.NONE
 
 
 def summary(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> str:
@@ -59,12 +44,12 @@ def summary(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> 
 def _has_waited(ground: Ground, task: int) -> str:
     what = ground.past.outcome
     arrived = int(what.arrive_ns[task])
-    waited = span(max(0, horizon_ns(ground) - arrived))
+    waited = span(max(0, ground.horizon_ns - arrived))
     asked = amounts_of(ground.asked(ground.unit(task)))
     if what.attempts[task]:
         gave_way = rows_of(ground.past.log, (task,), Kind.PREEMPT)
         since = int(ground.past.log.t_ns[gave_way[-1]])
-        return f"has waited {span(max(0, horizon_ns(ground) - since))} for {asked} again since {span(since)}"
+        return f"has waited {span(max(0, ground.horizon_ns - since))} for {asked} again since {span(since)}"
     return f"has waited {waited} for {asked} since {span(arrived)}"
 
 
@@ -82,12 +67,12 @@ def _end(ground: Ground, spells: Sequence[Wait]) -> str:
         return ""
     last = [one for one in spells if one.begin_ns == spells[-1].begin_ns]
     earliest = min(one.earliest_ns for one in last)
-    reason = stopped(ground.past.log)
+    reason = ground.stopped
     told = ""
     if earliest < NEVER and last[0].kind == "event":
         told = f"; it can start at {span(earliest)} at the earliest"
     if reason is Reason.LIMIT_TIME:
-        return f"{told}, and the run ends at {span(horizon_ns(ground))}"
+        return f"{told}, and the run ends at {span(ground.horizon_ns)}"
     return f"{told}; {STOPPED[reason]}" if reason in STOPPED else told
 
 
@@ -96,9 +81,9 @@ def _unborn(ground: Ground, name: str, task: int) -> str:
     last = max(unit, key=lambda one: int(work.submit_ns[one]))
     when = span(int(work.submit_ns[last]))
     if last == task:
-        return f"{name} has not arrived: it does at {when}, and the run ends at {span(horizon_ns(ground))}"
+        return f"{name} has not arrived: it does at {when}, and the run ends at {span(ground.horizon_ns)}"
     whole = f"its job arrives as a whole only when {work.id(last)} does, at {when}"
-    return f"{name} has not arrived: {whole}, and the run ends at {span(horizon_ns(ground))}"
+    return f"{name} has not arrived: {whole}, and the run ends at {span(ground.horizon_ns)}"
 
 
 def _started(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> str:

@@ -71,18 +71,18 @@ class Spell:
     over: bool
 
 
-def waits(ground: Ground, task: int, horizon_ns: int) -> list[Wait]:
+def waits(ground: Ground, task: int) -> list[Wait]:
     """The spells of waiting of a task, in order, and its refusal.
 
     A spell in which any of several things would do is several entries. The last spell of a task that waits to the end
     is told as it is then.
     """
-    found = _before_arrival(ground, task, horizon_ns)
+    found = _before_arrival(ground, task)
     log = ground.past.log
-    for spell in spells(ground, task, horizon_ns):
+    for spell in spells(ground, task):
         here = Situation(ground, spell.row + 1, spell.begin_ns)
         if not spell.over:
-            here = Situation(ground, len(log), horizon_ns)
+            here = Situation(ground, len(log), ground.horizon_ns)
         if spell.reason.waiting is Waiting.INFEASIBLE:
             found.append(Wait("infeasible", rule(spell.reason), *refusal(here, task, spell.reason)))
         else:
@@ -91,7 +91,7 @@ def waits(ground: Ground, task: int, horizon_ns: int) -> list[Wait]:
     return found
 
 
-def spells(ground: Ground, task: int, horizon_ns: int) -> list[Spell]:
+def spells(ground: Ground, task: int) -> list[Spell]:
     """The spells of a task as the log has them; those that lasted no time are left out."""
     log, found = ground.past.log, []
     unit = ground.unit(task)
@@ -109,7 +109,7 @@ def spells(ground: Ground, task: int, horizon_ns: int) -> list[Spell]:
         if kind not in (Kind.WAIT, Kind.HOLD, Kind.REJECT, Kind.PREEMPT):
             continue
         begin = int(log.t_ns[row])
-        end = max(begin, horizon_ns if following is None else int(log.t_ns[following]))
+        end = max(begin, ground.horizon_ns if following is None else int(log.t_ns[following]))
         if end > begin or following is None:
             over = following is not None or kind == Kind.REJECT
             last = len(log) if following is None else first_of_unit(following)
@@ -155,13 +155,13 @@ def _meanwhile(here: Situation, task: int, spell: Spell, wait: Wait) -> Wait:
     return replace(wait, text=text, numbers={**wait.numbers, "started_meanwhile": len(rows)})
 
 
-def _before_arrival(ground: Ground, task: int, horizon_ns: int) -> list[Wait]:
+def _before_arrival(ground: Ground, task: int) -> list[Wait]:
     """A gang has arrived when its last task has, and until then the others wait for it."""
     work = ground.work
     submit = int(work.submit_ns[task])
     last = max(ground.unit(task), key=lambda one: int(work.submit_ns[one]))
     when = int(work.submit_ns[last])
-    end = min(when, horizon_ns)
+    end = min(when, ground.horizon_ns)
     if end <= submit:
         return []
     text = f"its job arrives as a whole only when {work.id(last)} does, at {span(when)}"
