@@ -3,17 +3,21 @@
 On each node the units of lowest priority go first, the latest started first among equals, until the task fits; units
 that turn out not to be in the way stay. Among the nodes the one wins whose most important victim matters least, then
 the one with fewest victims, then the one that loses least running time, then the first. A gang goes as a whole, and
-counts as its most urgent task. A node on which an advance reservation stands in the way is left alone.
+counts as its most urgent task; once a task of it has ended it is left alone. So is a node on which an advance
+reservation stands in the way.
 """
 
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
 from gnomon.engine.ledger import copy_row, fits, move
+from gnomon.engine.log import State
 from gnomon.engine.world import LINE, NOW, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.placing import allows
 from gnomon.scheduling.windows import windows_allow
+
+RUNNING = int(State.RUNNING)
 
 
 @kernel
@@ -80,7 +84,7 @@ def _candidates(w: World, n: int, task: int) -> int:
     count = 0
     for k in range(w.at[LINE]):
         v = w.line[k]
-        if w.node[v] != n or w.priority[v] >= w.priority[task]:
+        if w.node[v] != n or w.priority[v] >= w.priority[task] or not _runs_whole(w, w.unit[v]):
             continue
         i = count
         while i > 0 and _goes_before(w, v, w.victims[i - 1]):
@@ -89,6 +93,15 @@ def _candidates(w: World, n: int, task: int) -> int:
         w.victims[i] = v
         count += 1
     return count
+
+
+@kernel
+def _runs_whole(w: World, u: int) -> bool:
+    """Whether no task of the unit has ended yet."""
+    for i in range(w.first[u], w.first[u] + w.size[u]):
+        if w.state[w.member[i]] != RUNNING:
+            return False
+    return True
 
 
 @kernel
