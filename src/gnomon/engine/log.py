@@ -8,7 +8,7 @@ outside); ``reason``; ``value``, whose meaning hangs on the kind:
 kind      value
 ========  ==========================================================================================
 ARRIVE    0
-REJECT    the resource or tenant index that makes it infeasible, -1 where there is none
+REJECT    -1 (what makes it infeasible is a function of the scenario alone)
 WAIT      Kind EVENT: earliest start in ns as far as estimates tell (-1 unknown); BEHIND: the task in front
           (index, -1 unknown); LIMIT: tenant index
 HOLD      device mask; the task holds its place and waits for its peers
