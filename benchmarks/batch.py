@@ -1,8 +1,9 @@
 """Rigid jobs in one pool: jobs per CPU second of the simulation alone, against plain Python on the same jobs.
 
 The workload is ``gnomon.traces.synthetic.common`` (1,024 processors, load 0.85). Each row runs in a process of its own:
-reading and compiling are not counted, the causal log is; the peak memory is that of the whole process. The peers, in the
-same process right after: ``peer_batch`` and, where ../shared is there, its ``reference_easy.py``. Starts must be equal.
+reading and compiling are not counted, the causal log is; the peak memory is that of the whole process. The peers run in
+the same process right after: ``peer_batch`` and, where ../shared is there, its ``reference_easy.py``. Starts must be
+equal.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def measure(count: int, policy: str) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     starts = run.outcome.start_ns // 10**9
     easy = chosen.backfill == "easy"
-    ratios = [f"{peer / own:.1f}" if peer else "" for peer in (peer_s(work, easy, starts), reference_s(work, easy, starts))]
+    peers = peer_s(work, easy, starts), reference_s(work, easy, starts)
+    ratios = [f"{peer / own:.1f}" if peer else "" for peer in peers]
     print(COLUMNS.format(f"{count:,}", policy, f"{count / own:,.0f}", *ratios, peak), flush=True)
 
 
