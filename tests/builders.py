@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from gnomon.api import (
     NEVER,
     Cluster,
+    Kind,
     Limits,
     Node,
     Policy,
+    Reason,
     Reservation,
     Resources,
     Run,
@@ -103,6 +105,21 @@ def starts(run: Run) -> dict[str, float | None]:
 def ends(run: Run) -> dict[str, float | None]:
     """When each task ended, in seconds; None: never."""
     return by_id(run, "end_ns")
+
+
+def waits(run: Run) -> list[tuple[float, str, Reason, int]]:
+    """Why tasks waited: second, task, reason and value of each such row of the log."""
+    log, work = run.log, run.scenario.work
+    return [
+        (int(log.t_ns[row]) / S, work.id(int(log.subject[row])), Reason(int(log.reason[row])), int(log.value[row]))
+        for row in range(len(log))
+        if log.kind[row] == Kind.WAIT
+    ]
+
+
+def reasons(run: Run) -> dict[str, Reason]:
+    """Why each task waits, was rejected or died, at the end."""
+    return {name: Reason(int(value or 0)) for name, value in by_id(run, "reason").items()}
 
 
 # ------------------------------------------------------------------ strategies
