@@ -61,10 +61,13 @@ def task(name: str, cpu: float = 1, run: float = 1, **facts: Any) -> Task:
     return Task(name, shape, **facts)
 
 
-def nodes(*capacities: Resources | float, **facts: Any) -> Cluster:
-    """A cluster of nodes n0, n1…: each what it has, or its number of CPUs."""
-    having = [each if isinstance(each, Resources) else amount(each) for each in capacities]
-    return Cluster(tuple(Node(f"n{i}", each) for i, each in enumerate(having)), **facts)
+def nodes(*capacities: Node | Resources | float, **facts: Any) -> Cluster:
+    """A cluster of nodes n0, n1…: each what it has, or its number of CPUs, or a node as it is."""
+    made = []
+    for i, each in enumerate(capacities):
+        having = each if isinstance(each, Node | Resources) else amount(each)
+        made.append(having if isinstance(having, Node) else Node(f"n{i}", having))
+    return Cluster(tuple(made), **facts)
 
 
 def window(begin: float, end: float, name: str = "w", **facts: Any) -> Reservation:
