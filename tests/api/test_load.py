@@ -164,6 +164,15 @@ class TestScenario:
                 "options of a part that this policy",
             ),
             (f"{PARTS}policy: {{backfill: easy, options: {{easy: {{extra: maybe}}}}}}\n", "not a value of this option"),
+            (f"{PARTS}policy: {{order: sjf, placement: best-fit+easy}}\n", "placement"),
+            (
+                f"{PARTS}policy: {{order: sjf, placement: 'best-fit:over=cpu+easy'}}\n",
+                "line 3, policy.placement: one part is wanted",
+            ),
+            (
+                f"{PARTS}policy: {{order: fcfs, options: {{fcfs: {{head: free+easy}}}}}}\n",
+                "line 3, policy.options.fcfs.head: not a value of this option, found 'free+easy'",
+            ),
             (
                 f"{PARTS}system: slurm\n",
                 "line 3, system: this system is not modelled yet, found 'slurm'; allowed: plain",
@@ -256,12 +265,19 @@ class TestParts:
         assert load_cluster(path).nodes == (Node("n", Resources(4000)),)
         assert list(load_work(path).ids) == ["a"]
 
-    @pytest.mark.parametrize("number", ["0", "-5", "1000000001", "9" * 400])
+    @pytest.mark.parametrize(
+        "number", ["0", "-5", "1000000001", "9" * 400, "1e9", "4.0", "nan", "1_000", "٣", "４", "1e400"]
+    )
     def test_a_number_has_bounds(self, number: str) -> None:
         with pytest.raises(
             InputError, match=r"cluster: not a number of processors, found '.*; allowed: 1 to 1000000000"
         ):
             load_cluster(number)
+
+    def test_a_file_may_be_called_like_a_number(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        put(tmp_path, "nodes: [{name: n, cpu: 4}]", "1e3")
+        assert load_cluster("1e3").nodes[0].name == "n"
 
     def test_work_is_one_file_or_several_in_their_order(self, tmp_path: Path) -> None:
         log = put(tmp_path, SWF, "log.swf")

@@ -73,7 +73,9 @@ def test_the_page_shows_all_variants(gnomon: Gnomon, workplace: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["trace.swf", "--seeds", "1,x"], "--seeds"),
+        (["trace.swf", "--seeds", "1,x"], "--seeds: not a whole number"),
+        (["trace.swf", "--seeds", ""], "--seeds: not a whole number"),
+        (["trace.swf", "--seeds", "٣"], "--seeds: not a whole number"),
         (["trace.swf", "--policy", "fcfs,esay"], "did you mean 'easy'?"),
         (["trace.swf", "--cluster", "4", "--cluster", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["trace.swf", "--workers", "0"], "--workers"),

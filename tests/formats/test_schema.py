@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gnomon.formats.schema import Name, Spec, validated
 from gnomon.formats.yaml import parse_yaml
@@ -61,6 +61,23 @@ def test_refuses(case: str) -> None:
         validated(Shelf, document)
     assert str(caught.value).startswith("f.yaml, line ")
     assert problem in str(caught.value)
+
+
+@pytest.mark.unit
+def test_a_long_list_is_left_at_its_first_mistake() -> None:
+    looked_at = []
+
+    class Stone(Spec):
+        @model_validator(mode="before")
+        @classmethod
+        def _look(cls, data: object) -> object:
+            looked_at.append(data)
+            return data
+
+    (document,) = parse_yaml("- {}\n" + "- 1\n" * 1000, file="f.yaml")
+    with pytest.raises(InputError, match=r"f.yaml, line 2, \[1\]: a mapping is wanted, found 1"):
+        validated(list[Stone], document)
+    assert looked_at == [{}, 1]
 
 
 @pytest.mark.unit

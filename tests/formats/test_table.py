@@ -39,6 +39,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a cell too few": ("id,cpu\na,1\nb\n", "line 3: wrong number of columns, found 1; allowed: 2"),
     "a cell too many": ("id,cpu\na,1,2\n", "line 2: wrong number of columns, found 3; allowed: 2"),
     "a quote without its end": ('id,cpu\na,1\nb,"2\nc,3\n', "line 3: not a table: unexpected end of data"),
+    "the line ends of old Macs": ("id,cpu\ra,1\r", "line 1: not a table: a carriage return inside a line"),
     "text after a quote": ('id,cpu\n"a"b,1\n', "line 2: not a table"),
     "a cell without end": (f"id,cpu\na,{'1' * 200_000}\n", "line 2: not a table: field larger than field limit"),
     "columns without end": (",".join(f"c{n}" for n in range(10_001)), "line 1: more than 10000 columns"),

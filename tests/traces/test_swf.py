@@ -144,6 +144,13 @@ def test_submit_times_may_go_backwards(log: Log) -> None:
     assert sorted(note.count for note in work.notes if "submit" in note.field) == [1, 1]
 
 
+def test_what_is_below_zero_and_not_unknown_is_noted(log: Log) -> None:
+    work = swf.read(log(job(wait=-7, requested=-5, allocated=4), job(number=2, requested=-1)))
+    assert work.recorded_wait_ns[0] == -1
+    assert texts(work, "default")["field 3 (wait time)"] == 1
+    assert texts(work, "default")["field 8 (requested processors)"] == 1
+
+
 def test_what_is_not_modelled_is_counted() -> None:
     assert texts(swf.read(DATA / "small.swf"), "not modelled") == {
         "field 6 (average CPU time used)": 1,

@@ -214,8 +214,17 @@ def test_what_is_guessed_or_missing_is_noted(path: Path) -> None:
         ("guess", "mem", "numbers without a unit are MiB", 1),
         ("default", "run_time", "unknown: the task cannot run, and is listed as rejected", 1),
         ("default", "walltime_h", "unknown: the duration stands for it", 1),
+        ("default", "sizes", "nothing is asked for: such a task takes no room", 1),
         ("default", "submit", "no such column: all at 0", 3),
     ]
+    ends = read(path, "submit,start,end", "5,,", "5,6,")
+    assert [(n.field, n.text, n.count) for n in ends.notes if n.what == "default"] == [
+        ("start", "unknown: the task cannot run, and is listed as rejected", 1),
+        ("end", "unknown: the task cannot run, and is listed as rejected", 2),
+        ("cpus", "no such column: one processor each", 2),
+    ]
+    weightless = read(path, "submit,duration_s,cpus", "0,1,", "0,1,0", "0,1,1")
+    assert [(n.field, n.count) for n in weightless.notes if n.what == "default"] == [("sizes", 2)]
     bare = read(path, "submit_s,duration_s", "1,1")
     assert [note.text for note in bare.notes] == ["no such column: one processor each"]
     assert bare.task(0).shape.request == Resources(cpu_milli=1000)
@@ -242,7 +251,7 @@ def test_what_is_guessed_or_missing_is_noted(path: Path) -> None:
         (("duration,cpus", f"{'9' * 400},2"), "line 2, duration: not a duration"),
         (("duration,cpus", "-2,2"), "line 2, duration: not a duration"),
         (("duration,memory", "1,2Gj"), "line 2, memory: not an amount of memory"),
-        (("duration,gpus", "1,1.5"), "line 2: gpus: a whole number, or a part of one device, found {'gpus': '1.5'}"),
+        (("duration,gpus", "1,1.5"), "line 2: gpus: a whole number, or a part of one device, found 'gpus 1.5'"),
         (("duration,gpus,gpu_share", "1,2,0.5"), "line 2: gpu share: a part of a device can be asked of one device"),
         (("duration,gpus,gpu_share", "1,0,0.5"), "line 2: gpu share: a share of no device"),
         (("duration,gpu_share", "1,1.5"), "line 2, gpu_share: not a share"),

@@ -44,7 +44,8 @@ def test_files_whatever_they_are_called(tmp_path: Path, name: str, format: str) 
         ("job_id\trun_time\tncpus\n", "csv"),
         ("duration,colour\n", None),  # one known name proves nothing
         ("name,cpus,memory\n", None),  # no time: it may be a list of nodes
-        ("duration,run_time,cpus\n", None),
+        ("duration,run_time,cpus\n", "csv"),  # whose reader says what is wrong
+        ("(" * 10_000 + ",duration\n", None),
         ("; a comment\n[section]\n", None),
         ("1 2 3\n", None),
         ("\n\n", None),

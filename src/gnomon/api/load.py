@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import traceback
 from collections.abc import Hashable, Sequence
@@ -31,6 +32,8 @@ _T = TypeVar("_T", bound=Hashable)
 
 PROCESSORS_MAX: Final = 10**9
 """The largest pool that a number may stand for."""
+
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
 def load_scenario(path: Path) -> list[Scenario]:
@@ -56,8 +59,8 @@ def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:
     100000
     """
     text = str(spec) if isinstance(spec, int) else os.fspath(spec)
-    if format is None and text.strip().lstrip("+-").isdecimal():
-        return _pool(text)
+    if format is None and is_number(text):
+        return _pool(text.strip())
     kind = format or recognise(text)
     if kind == SCENARIO:
         raise InputError("this is a scenario, not a cluster", file=text, allowed="a file of nodes, or a number")
@@ -67,6 +70,21 @@ def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:
     from gnomon.systems.plain.read import read_cluster
 
     return read_cluster(_only_document(text))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text stands for a number of processors, and not for a file: also what is a number and cannot be one.
+
+    >>> [is_number(text) for text in ("100", "-1", "1e99", "nan", "nodes.yaml")]
+    [True, True, True, True, False]
+    """
+    if _WHOLE.fullmatch(text.strip()):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not os.path.exists(text)
 
 
 def load_work(specs: Path | Sequence[Path], *, format: str | None = None) -> Work:
@@ -136,7 +154,7 @@ def _of_python(file: str) -> list[Scenario]:
 
 
 def _pool(text: str) -> Cluster:
-    count = int(text) if len(text) < 20 else PROCESSORS_MAX + 1
+    count = int(text) if _WHOLE.fullmatch(text) and len(text) < 20 else 0
     if not 1 <= count <= PROCESSORS_MAX:
         allowed = f"1 to {PROCESSORS_MAX}, or a file of nodes"
         raise InputError("not a number of processors", field="cluster", found=text, allowed=allowed)

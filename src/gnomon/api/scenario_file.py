@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from gnomon.api.load import load_cluster, load_work
+from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
@@ -147,7 +147,8 @@ def _cluster(document: Located, work: Work, notes: list[Note]) -> Cluster:
     if isinstance(given, int) and not isinstance(given, bool):
         return _loaded(load_cluster, given, part)
     if isinstance(given, str):
-        return _loaded(load_cluster, given if given.strip().isdecimal() else _beside(part), part)
+        path = _beside(part)
+        return _loaded(load_cluster, given if is_number(given) and not os.path.exists(path) else path, part)
     if isinstance(given, dict):
         return read_cluster(part)
     raise part.error("no cluster", found=given, allowed="a path, a number of processors, or nodes: [...]")
@@ -187,6 +188,8 @@ def _policy_text(document: Located) -> str:
             name = part.partition(":")[0]
             if name not in names:
                 raise _placed(unknown_name(kind, name, names), document, kind)
+            if "+" in part:
+                raise document.error("one part is wanted", kind, found=part)
             parts[name] = part
     if not parts:
         raise document.error("a policy without a part", allowed="order, backfill, placement")
@@ -194,7 +197,9 @@ def _policy_text(document: Located) -> str:
         if name not in parts:
             raise document.error("options of a part that this policy does not have", "options", name)
         for key, value in options.items():
-            word = ("no", "yes")[value] if isinstance(value, bool) else value
+            word = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+            if set("+,:=") & {*key, *word}:
+                raise document.error("not a value of this option", "options", name, key, found=value)
             parts[name] += f"{',' if ':' in parts[name] else ':'}{key}={word}"
     return "+".join(parts.values())
 

@@ -160,11 +160,10 @@ def policies_of(texts: Sequence[str] | None) -> list[str]:
 def numbers_of(text: str | None, option: str) -> list[int]:
     """A list such as ``1,2,3``, each once. Raises InputError."""
     from gnomon.model.errors import InputError
+    from gnomon.model.quantity import parse_count
 
     try:
-        numbers = [int(item) for item in (text or "").split(",") if item.strip()]
-    except ValueError:
-        numbers = [-1]
-    if any(number < 0 for number in numbers):
-        raise InputError("not a list of whole numbers from 0", field=option, found=text, allowed="for instance 1,2,3")
+        numbers = [] if text is None else [parse_count(item) for item in text.split(",")]
+    except ValueError as error:
+        raise InputError(str(error), field=option, found=text, allowed="for instance 1,2,3") from None
     return list(dict.fromkeys(numbers))

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+SEED_MAX = 2**63 - 1
+"""The largest seed."""
+
 WorkArgument = Annotated[
     list[str],
     typer.Argument(
@@ -38,7 +41,9 @@ SystemOption = Annotated[
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", min=0, help="Of all that is random. [default: 0]", show_default=False),
+    typer.Option(
+        "--seed", metavar="N", min=0, max=SEED_MAX, help="Of all that is random. [default: 0]", show_default=False
+    ),
 ]
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="T", help="Stop at this time, as in 24h.", show_default=False)

@@ -114,7 +114,7 @@ def _input_errors(file: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError("no such file", file=file) from None
+        raise InputError("no such file", file=file, found=None if file else file) from None
     except IsADirectoryError:
         raise InputError("a folder, not a file", file=file) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from gnomon.formats.yaml import Located, Steps
@@ -70,8 +70,9 @@ def validated(kind: type[_T], document: Located) -> _T:
     Traceback (most recent call last):
     gnomon.model.errors.InputError: line 1, widht: unknown field (did you mean 'width'?); allowed: width
     """
+    wanted: Any = Annotated[kind, FailFast()] if get_origin(kind) is list else kind  # not a million errors
     try:
-        return TypeAdapter(kind).validate_python(document.value)
+        return TypeAdapter[_T](wanted).validate_python(document.value)
     except ValidationError as error:
         problems = [_problem(found, document) for found in error.errors(include_url=False)]
         raise min(problems, key=lambda problem: problem.line or 0) from None

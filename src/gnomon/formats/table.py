@@ -72,7 +72,8 @@ def _records(lines: Iterator[str], file: str) -> Rows:
                 yield skipped + start, cells
             start = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"not a table: {error}", file=file, line=skipped + start) from None
+        problem = "a carriage return inside a line" if "new-line character" in str(error) else str(error)
+        raise InputError(f"not a table: {problem}", file=file, line=skipped + start) from None
 
 
 def _with_ends(first: str, rest: Iterator[str]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from gnomon.engine.world import I64
+from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Policy
 
@@ -30,6 +31,8 @@ class Units:
 def _size(units: Units, policy: Policy) -> I64:
     part = str(policy.order)
     name = str(policy.option(part, "by", "cpu"))
+    if units.amounts and name not in units.amounts:
+        raise InputError("unknown resource", field=f"policy {part}:by", found=name, allowed=", ".join(units.amounts))
     return units.amounts.get(name, np.zeros_like(units.submit_ns))
 
 

@@ -72,6 +72,8 @@ PLACEMENTS: Final[dict[str, dict[str, object]]] = {
 }
 """Every placement and its options."""
 
+_NUMBER: Final = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]-?[0-9]+)?")
+
 POLICY_NAMES: Final = (*ORDERS, *BACKFILLS, *PLACEMENTS)
 
 
@@ -83,14 +85,13 @@ def parse_policy(text: str) -> Policy:
     chosen: dict[str, str] = {}
     options: list[tuple[str, tuple[tuple[str, Option], ...]]] = []
     for part in text.strip().split("+"):
-        name, _, rest = part.strip().partition(":")
+        name, colon, rest = part.strip().partition(":")
         kind, allowed = _part(name, text)
         if kind in chosen:
             raise InputError(f"a policy has one {kind}, this has {chosen[kind]} and {name}", field="policy", found=text)
         chosen[kind] = name
-        given = tuple(_option(name, item, allowed) for item in rest.split(",")) if rest else ()
-        if given:
-            options.append((name, given))
+        if colon:
+            options.append((name, _options(name, rest, allowed)))
     return Policy(
         order=chosen.get("order", "fcfs"),
         backfill=chosen.get("backfill", ""),
@@ -118,6 +119,16 @@ def _part(name: str, text: str) -> tuple[str, dict[str, object]]:
     raise unknown_name("policy", name, POLICY_NAMES).at(field=None if name == text else f"policy {text}")
 
 
+def _options(part: str, text: str, allowed: dict[str, object]) -> tuple[tuple[str, Option], ...]:
+    given: dict[str, Option] = {}
+    for item in text.split(","):
+        name, value = _option(part, item, allowed)
+        if name in given:
+            raise InputError("this option is there twice", field=f"policy {part}:{name}", found=text)
+        given[name] = value
+    return tuple(given.items())
+
+
 def _option(part: str, item: str, allowed: dict[str, object]) -> tuple[str, Option]:
     name, equals, word = (piece.strip() for piece in item.partition("="))
     if name not in allowed:
@@ -140,7 +151,6 @@ def _option(part: str, item: str, allowed: dict[str, object]) -> tuple[str, Opti
 
 
 def _finite(word: str) -> float:
-    number = float(word)
-    if not 0 <= number < 2**53:
+    if not _NUMBER.fullmatch(word) or not float(word) < 2**53:
         raise ValueError("a number from 0 to 2^53 is wanted")
-    return number
+    return float(word)

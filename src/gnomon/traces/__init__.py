@@ -106,7 +106,7 @@ def read_cluster(path: str | Path, *, format: str | None = None) -> Cluster:
 
 def _format(path: str | Path, said: str | None) -> str:
     if said is not None and said not in FORMATS:
-        raise unknown_name("format", said, FORMATS)
+        raise unknown_name("format", said, (*FORMATS, "plain"))
     name = said or detect(path)
     if name is None:
         allowed = "; ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
@@ -123,7 +123,9 @@ def _kind_of_table(header: str, file: str) -> str | None:
         if set(openb.TASK_COLUMNS) <= set(names):
             return "openb-tasks"
         fields, _ = understood(names, file)
-    except (csv.Error, InputError):
+    except csv.Error:
         return None
+    except InputError:  # two columns for one field: a table, whose reader tells what is wrong with it
+        return "csv"
     timed = {"submit", "duration", "start", "end"} & fields.keys()
     return "csv" if timed and len(fields) > 1 else None

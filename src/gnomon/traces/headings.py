@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from gnomon.model.errors import InputError
 
+NAME_CHARACTERS_MAX = 200
+"""The longest name of a column that is looked at."""
+
 FIELDS: dict[str, str] = {
     "id": "id taskid name task jobid jobnumber number job",
     "job": "job jobid jobname gang",
@@ -108,6 +111,8 @@ def understood(names: Sequence[str], file: str) -> tuple[dict[str, Heading], lis
 
 def _candidates(index: int, name: str) -> list[Heading]:
     """What a column may be: a name by which two fields go gives both."""
+    if len(name) > NAME_CHARACTERS_MAX:
+        return []
     words, bracket = _words(name)
     whole = "".join(words)
     if whole in _WITH_UNIT:

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.quantity import NS_PER_S
 from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import IntArray, Note, Shape, Work
 from gnomon.traces import swf_fields as f
@@ -199,6 +200,9 @@ def _notes(table: _Table, *, size: Size, memory: bool) -> Iterator[Note]:
     if not memory and (asked := int((columns[f.MEMORY] > 0).sum())):
         text = "memory requests are in the log and are not used by a pool of processors"
         yield Note("not modelled", "field 10 (requested memory)", text, asked)
+    for field in (f.WAIT, f.RUN, f.ALLOCATED, f.REQUESTED, f.ESTIMATE, f.MEMORY):
+        if below := int((columns[field] < (-NS_PER_S if field in f.TIMES else -1)).sum()):
+            yield Note("default", f"field {field + 1} ({f.FIELDS[field]})", "below zero and not -1: unknown", below)
     run = columns[f.RUN]
     if unknown := int((run < 0).sum()):
         yield Note("default", "field 4 (run time)", "unknown: the job cannot run, and is listed as rejected", unknown)

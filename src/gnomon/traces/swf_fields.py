@@ -193,7 +193,7 @@ def _exact(field: int, token: str) -> int:
     name = FIELDS[field] if field < len(FIELDS) else "extension"
     place = f"field {field + 1} ({name})"
     if not _NUMBER.fullmatch(token):
-        raise InputError("not a number", field=place, found=token, allowed="a decimal number, -1 for unknown")
+        raise InputError("not a number", field=place, found=_decoded(token), allowed="a decimal number, -1 for unknown")
     try:
         value = _DECIMAL.create_decimal(token)
     except ArithmeticError:

@@ -67,6 +67,7 @@ class _Reader:
         self._shapes: dict[tuple[str, ...], Shape] = {}
         self._sized = any(field in headings for field in ("cpus", "memory", "gpus", "gpu_share"))
         self._bare_memory = 0
+        self._weightless = 0
 
     def add(self, place: Place, cells: list[str]) -> None:
         """One row."""
@@ -131,6 +132,7 @@ class _Reader:
         shape = self._shapes.get(texts)
         if shape is None:
             shape = self._shapes[texts] = self._parsed_shape(place, dict(zip(_SIZES, texts, strict=True)))
+        self._weightless += not shape.request.names()
         return shape
 
     def _is_bare(self, memory: str) -> bool:
@@ -154,7 +156,7 @@ class _Reader:
             gpus, share_e4 = _devices(gpus_e4, share_e4)
             return Shape(Resources(cpu_milli, memory_bytes, gpus, share_e4), node_kinds=kinds)
         except ValueError as error:
-            found = {field: text for field, text in texts.items() if text}
+            found = ", ".join(f"{self._headings[field].name} {text}" for field, text in texts.items() if text)
             raise InputError(str(error), file=place.file, line=place.line, found=found) from None
 
     def finished(self, unknown: list[str]) -> Work:
@@ -170,8 +172,10 @@ class _Reader:
             if count:
                 notes.append(Note("guess", headings[field].name, f"numbers without a unit are {unit}", count))
         for field, text in _UNKNOWN.items():
-            if count := self._times.unknown[field]:
+            if (count := self._times.unknown[field]) and ("duration" not in headings or field not in _ENDS):
                 notes.append(Note("default", headings[field].name, f"unknown: {text}", count))
+        if self._weightless:
+            notes.append(Note("default", "sizes", "nothing is asked for: such a task takes no room", self._weightless))
         defaults = [("submit", "submit" in headings, "all at 0"), ("cpus", self._sized, "one processor each")]
         notes += [
             Note("default", field, f"no such column: {text}", tasks) for field, given, text in defaults if not given
@@ -179,9 +183,11 @@ class _Reader:
         return self._work.finished(notes=notes)
 
 
+_ENDS = ("start", "end")
 _UNKNOWN = {
     "duration": "the task cannot run, and is listed as rejected",
     "estimate": "the duration stands for it",
+    **dict.fromkeys(_ENDS, "the task cannot run, and is listed as rejected"),
 }
 
 
