@@ -258,7 +258,7 @@ def _tenant_columns(scenario: Scenario, layout: Layout, columns: Columns) -> Col
 
 def _space(n: int, columns: Columns, *, conservative: bool) -> Columns:
     """Room for what grows: agenda, line, decisions, log, profile (the last two grow on demand)."""
-    rows = 6 * n + 4096
+    rows = 4 * n + 4096  # an arrival, a wait, a start and an end each; it grows where there are more
     steps = 256 if conservative else 0
     return {
         "end_time": np.empty(n + 1, np.int64),
