@@ -152,6 +152,10 @@ def test_a_run_that_reaches_its_horizon_says_so(gnomon: Gnomon) -> None:
         (["trace.swf", "--work-format", "nonsense"], "nonsense"),
         (["trace.swf", "--tasks", "tasks.txt"], "tasks.txt"),
         (["trace.swf", "--html", "."], "directory"),
+        (["trace.swf", "--run", "/"], "root of the file system"),
+        (["trace.swf", "--run", "."], "is not replaced"),
+        (["trace.swf", "--run", "trace.swf"], "is a file"),
+        (["trace.swf", "--trace", "trace.swf/x"], "cannot be written: Not a directory"),
         (["trace.swf", "-o", "xml"], "xml"),
         (["trace.swf", "--seed", "-1"], "--seed"),
         (["two.yaml"], "gnomon compare"),
@@ -165,6 +169,14 @@ def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, workplace: Path, argum
     assert (ended.code, ended.out) == (USER_ERROR, "")
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_simulated(
+    gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnomon.api.simulate", lambda *arguments, **options: pytest.fail("it ran"))
+    for option in (["--tasks", "tasks.txt"], ["--run", "."], ["--html", "."], ["--trace", "."]):
+        assert gnomon("simulate", "trace.swf", *option).code == USER_ERROR
 
 
 @pytest.mark.slow

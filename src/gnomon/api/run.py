@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon.api import kept, tables, whole
+from gnomon.api import kept, tables
 from gnomon.engine.log import Log, Outcome, Reason
+from gnomon.formats import whole
 from gnomon.insight.history import History, history
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
@@ -100,9 +101,7 @@ class Run:
         CSV has the columns of the contract; times are the shortest exact decimals of a second ("0", "1.5"), empty if
         they never came. In Parquet these are float64, null if they never came, and stand beside exact ``*_ns`` columns.
         """
-        suffix = Path(path).suffix
-        if suffix not in (".csv", ".parquet"):
-            raise InputError("the tasks file has an unknown form", file=str(path), allowed="a name in .csv or .parquet")
+        suffix = tasks_suffix(path)
         count, make = len(self.scenario.work), tables.task_table(self.past)
 
         def write(beside: Path) -> None:
@@ -119,7 +118,7 @@ class Run:
 
         It is written beside its place and put there when it is whole: a kill at any moment leaves what was there before
         or the complete new run. What is there is replaced if it is a kept run, or an empty directory; anything else is
-        an InputError. On Linux old and new are exchanged in one step; for other systems see :mod:`gnomon.api.whole`.
+        an InputError. On Linux old and new are exchanged in one step; other systems: :mod:`gnomon.formats.whole`.
         """
         whole.write_directory(Path(path), self._fill, files=FILES)
 
@@ -174,6 +173,14 @@ class Run:
         from gnomon.report.html import snippet
 
         return snippet(self.exhibit(self.scenario.name or self.scenario.policy.text))
+
+
+def tasks_suffix(path: AnyPath) -> str:
+    """The ending of a tasks file, which tells its form: ``.csv`` or ``.parquet``. Raises InputError for another."""
+    suffix = Path(path).suffix
+    if suffix not in (".csv", ".parquet"):
+        raise InputError("the tasks file has an unknown form", file=str(path), allowed="a name in .csv or .parquet")
+    return suffix
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -55,9 +55,12 @@ def compare(
     A star marks the best of a column. With several seeds a value is a mean with its 95 % confidence interval.
     """
     from gnomon import api
+    from gnomon.formats.whole import check_file
     from gnomon.insight import compare as insight
     from gnomon.report import text
 
+    if html:
+        check_file(html)
     first = cluster[0] if cluster else None
     base = scenarios_of(Arguments(work, first, None, system, None, until, work_format, cluster_format, no_kill))
     trials = _trials(base, policies_of(policy), cluster or [], cluster_format, numbers_of(seeds, "--seeds"))
@@ -124,7 +127,7 @@ def _best(variant: str, found: Comparison) -> frozenset[str]:
 
 def _write_page(path: Path, trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison) -> None:
     """One page; with several seeds its pictures are of the first one, its metrics are the means."""
-    from gnomon.api.whole import write_file
+    from gnomon.formats.whole import write_file
     from gnomon.model.work import Note
     from gnomon.report import html
 

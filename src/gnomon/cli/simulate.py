@@ -63,6 +63,7 @@ def simulate(
 
     spent = _Stopwatch()
     scenario = scenario_of(Arguments(work, cluster, policy, system, seed, until, work_format, cluster_format, no_kill))
+    _check_outputs(run, tasks, html, trace)
     spent.lap("read")
     with Watch("simulating") as watch:
         result = api.simulate(scenario, invariants=invariants, progress=watch)
@@ -91,9 +92,23 @@ class _Stopwatch:
         self._last = now
 
 
+def _check_outputs(run: Path | None, tasks: Path | None, *others: Path | None) -> None:
+    """Say at once, and not after an hour, what cannot be written."""
+    from gnomon.api.run import FILES, tasks_suffix
+    from gnomon.formats.whole import check_directory, check_file
+
+    if tasks:
+        tasks_suffix(tasks)
+    if run:
+        check_directory(run, files=FILES)
+    for path in (tasks, *others):
+        if path:
+            check_file(path)
+
+
 def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | None, trace: Path | None) -> None:
     """Write what was asked for, each whole or not at all."""
-    from gnomon.api.whole import write_file
+    from gnomon.formats.whole import write_file
 
     if run:
         result.save(run)

@@ -31,7 +31,7 @@ def write(
     comment lines, without the semicolon, above ours. Names that are no numbers get numbers, which the header lists.
     A path that ends in ``.gz`` is compressed, with equal bytes for equal work.
 
-    Raises OSError when the file cannot be written.
+    Raises InputError when the file cannot be written.
 
     >>> import tempfile
     >>> from gnomon.model.resources import Resources

@@ -24,7 +24,7 @@ def write(work: Work, path: str | Path, *, waits_ns: IntArray | None = None) -> 
     the work recorded. Times are decimal seconds, exact to the nanosecond; columns that say nothing are left out. A
     path that ends in ``.gz`` is compressed.
 
-    Raises OSError when the file cannot be written.
+    Raises InputError when the file cannot be written.
 
     >>> import tempfile
     >>> from gnomon.model.work import Task

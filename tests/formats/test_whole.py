@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.api import whole
+from gnomon.formats import whole
 from gnomon.model.errors import InputError
 
 FILES = ("a", "b")
@@ -171,7 +171,7 @@ def test_a_file_is_replaced_when_it_is_whole(tmp_path: Path) -> None:
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from gnomon.api import whole
+from gnomon.formats import whole
 def fill(folder):
     for name in ("a", "b"):
         (folder / name).write_text(str(turn))
@@ -196,3 +196,56 @@ def test_a_kill_at_any_moment_leaves_a_whole_directory(tmp_path: Path) -> None:
         assert len(kept(tmp_path / "run")) == 1, "both files are of the same turn"
     keep(tmp_path / "run", "last")
     assert os.listdir(tmp_path) == ["run"]
+
+
+@pytest.mark.unit
+def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        whole.write_file(pipe, write_new)
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.unit
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="the system has no device that is full")
+def test_a_full_disk_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left on device"):
+        whole.write_file(Path("/dev/full"), write_new)
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.unit
+def test_what_cannot_be_written_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    whole.check_file(tmp_path / "file")
+    whole.check_file(tmp_path / "new" / "file")
+    whole.check_directory(tmp_path / "new" / "run", files=FILES)
+    for check, path, problem in (
+        (whole.check_file, tmp_path, "is a directory"),
+        (whole.check_file, tmp_path / "file" / "below", "cannot be written: Not a directory"),
+        (lambda path: whole.check_directory(path, files=FILES), tmp_path / "file", "is a file"),
+        (lambda path: whole.check_directory(path, files=FILES), tmp_path / "mine", "is not replaced"),
+        (lambda path: whole.check_directory(path, files=FILES), Path("/"), "is the root of the file system"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            check(path)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    with pytest.raises(InputError, match="new: cannot be written: Permission denied"):
+        whole.check_file(tmp_path / "new")
+
+
+@pytest.mark.unit
+def test_a_file_that_a_dead_process_left_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    (tmp_path / f".tasks.csv.partial-{dead.pid}").write_text("ne")
+    whole.write_file(tmp_path / "tasks.csv", write_new)
+    assert os.listdir(tmp_path) == ["tasks.csv"]

@@ -13,8 +13,8 @@ import ctypes
 import errno
 import os
 import shutil
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gnomon.model.errors import InputError
@@ -22,15 +22,21 @@ from gnomon.model.errors import InputError
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
-def write_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Let ``write`` make a file beside ``path`` and put it in place when it is whole."""
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Where to write a file that is put in the place of ``path`` in the end, when it is whole.
+
+    A pipe or a device is written as it is. Raises InputError for what cannot be written.
+    """
     target = Path(os.path.realpath(path))
     beside = _partial(target)
     try:
-        if target.is_dir():
-            raise InputError("is a directory; the name of a file is needed", file=str(path))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write(beside)
+        check_file(path)
+        if _is_special(path):
+            yield Path(path)
+            return
+        _tidy(target)
+        yield beside
         _sync(beside)
         os.replace(beside, target)
         _sync(target.parent)
@@ -39,6 +45,36 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def write_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` make a file beside ``path``, in a directory made for it if need be, and put it in place when it is
+    whole."""
+    try:
+        Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    with replacing(path) as beside:
+        write(beside)
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise the InputError with which :func:`write_file` would end, as far as it can be known before."""
+    if os.path.isdir(path):
+        raise InputError("is a directory; the name of a file is needed", file=str(path))
+    if not _is_special(path):
+        _check_access(path)
+
+
+def check_directory(path: str | os.PathLike[str], *, files: Collection[str]) -> None:
+    """The same for :func:`write_directory`."""
+    target = Path(os.path.realpath(path))
+    try:
+        recover(target)
+        _refuse_other(target, files, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    _check_access(path)
 
 
 def write_directory(path: Path, fill: Callable[[Path], None], *, files: Collection[str]) -> None:
@@ -52,6 +88,8 @@ def write_directory(path: Path, fill: Callable[[Path], None], *, files: Collecti
         recover(target)
         _refuse_other(target, files, path)
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            shutil.rmtree(_old(target), ignore_errors=True)
         _tidy(target)
         beside.mkdir()
         fill(beside)
@@ -73,26 +111,42 @@ def recover(path: Path) -> None:
         os.rename(_old(target), target)
 
 
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether it is there and neither file nor directory: a device, a pipe."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def _tidy(target: Path) -> None:
     """Remove what processes left that were killed before they were done."""
-    if target.exists():
-        shutil.rmtree(_old(target), ignore_errors=True)
     prefix = _partial(target).name.rstrip("0123456789")
     for entry in target.parent.iterdir():
         process = entry.name.removeprefix(prefix)
         if entry.name.startswith(prefix) and process.isdecimal() and not _alive(int(process)):
-            shutil.rmtree(entry, ignore_errors=True)
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
 
 def _partial(target: Path) -> Path:
-    return target.with_name(f".{target.name}.partial-{os.getpid()}")
+    return target.parent / f".{target.name}.partial-{os.getpid()}"
 
 
 def _old(target: Path) -> Path:
-    return target.with_name(f".{target.name}.old")
+    return target.parent / f".{target.name}.old"
 
 
-def _refuse_other(target: Path, files: Collection[str], path: Path) -> None:
+def _check_access(path: str | os.PathLike[str]) -> None:
+    """Raise InputError unless files may be made in the innermost directory there is."""
+    around = next(folder for folder in Path(os.path.realpath(path)).parents if os.path.lexists(folder))
+    problem = errno.ENOTDIR if not around.is_dir() else 0 if os.access(around, os.W_OK | os.X_OK) else errno.EACCES
+    if problem:
+        raise _cannot_write(path, OSError(problem, os.strerror(problem)))
+
+
+def _refuse_other(target: Path, files: Collection[str], path: str | os.PathLike[str]) -> None:
+    if not target.name:
+        raise InputError("is the root of the file system; the name of a directory is needed", file=str(path))
     if target.exists() and not target.is_dir():
         raise InputError("is a file; the name of a directory is needed", file=str(path))
     found = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
@@ -152,5 +206,5 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _cannot_write(path: Path, error: OSError) -> InputError:
+def _cannot_write(path: str | os.PathLike[str], error: OSError) -> InputError:
     return InputError(f"cannot be written: {error.strerror or error}", file=str(path))
