@@ -31,7 +31,7 @@ class Units:
 def _size(units: Units, policy: Policy) -> I64:
     part = str(policy.order)
     name = str(policy.option(part, "by", "cpu"))
-    if units.amounts and name not in units.amounts:
+    if units.amounts and name not in (*units.amounts, "memory"):  # nobody need have or ask for memory
         raise InputError("unknown resource", field=f"policy {part}:by", found=name, allowed=", ".join(units.amounts))
     return units.amounts.get(name, np.zeros_like(units.submit_ns))
 
