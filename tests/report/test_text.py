@@ -54,6 +54,40 @@ def test_a_comparison_marks_the_best_of_each_column() -> None:
     )
 
 
+def test_a_comparison_shows_what_is_not_done_where_there_is_any() -> None:
+    variants = [
+        Variant("fcfs", {"done": 7, "rejected": 0, "killed": 2, "waiting": 3}),
+        Variant("sjf", {"done": 10, "rejected": 0, "killed": 2, "waiting": 0}),
+    ]
+    same(
+        comparison(variants).plain,
+        """
+        VARIANT   DONE   KILLED   WAITING
+        fcfs         7        2         3
+        sjf         10        2         0
+        """,
+    )
+
+
+def test_differences_of_percentages_are_points() -> None:
+    def of(share: float) -> dict[str, Any]:
+        return {"utilisation": {"cpu": share}}
+
+    variants = [Variant("a", of(0.5)), Variant("b", of(0.6), difference={"utilisation.cpu": (0.1, None)})]
+    same(
+        comparison(variants, wide=True).plain,
+        """
+        VARIANT     CPU
+        a         50.0%
+        b         60.0%
+
+        DIFFERENCE TO a (in parentheses: may be chance; =: none; %: points)
+        VARIANT      CPU
+        b         +10.0%
+        """,
+    )
+
+
 def test_a_comparison_over_seeds_shows_the_confidence_of_values_and_differences() -> None:
     def of(seconds: float) -> dict[str, Any]:
         return {"makespan_s": seconds, "wait_s": {"mean": seconds}}

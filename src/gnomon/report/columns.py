@@ -67,13 +67,17 @@ def rate(per_second: float) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """One metric. ``key`` is its path in ``metrics.json``; ``wide``: shown with ``-o wide`` (and on the page) only."""
+    """One metric. ``key`` is its path in ``metrics.json``.
+
+    ``wide``: shown with ``-o wide`` (and on the page) only; ``if_any``: shown where a run has any of it.
+    """
 
     header: str
     key: str
     write: Callable[[float], str]
     wide: bool = False
     meaning: str = ""
+    if_any: bool = False
 
     def value(self, metrics: Mapping[str, Any]) -> float | None:
         """The metric, or None where the run has none."""
@@ -90,7 +94,11 @@ class Column:
 
 _BEFORE = (
     Column("DONE", "done", number, meaning="tasks that ran to their end"),
-    Column("REJECTED", "rejected", number, wide=True, meaning="tasks that can never run here"),
+    Column("REJECTED", "rejected", number, if_any=True, meaning="tasks that can never run here"),
+    Column("KILLED", "killed", number, if_any=True, meaning="tasks that were ended at their estimate"),
+    Column("FAILED", "failed", number, if_any=True, meaning="tasks that failed"),
+    Column("RUNNING", "running", number, if_any=True, meaning="tasks that still ran at its end"),
+    Column("WAITING", "waiting", number, if_any=True, meaning="tasks that waited at its end, or came later"),
     Column("MAKESPAN", "makespan_s", duration, meaning="from the first arrival to the last end"),
     Column("WAIT", "wait_s.mean", duration, meaning="mean time from arrival to first start"),
     Column("WAIT-P50", "wait_s.p50", duration, wide=True, meaning="half of the tasks waited at most this"),
@@ -117,14 +125,19 @@ _AFTER = (
 
 
 def columns(every: Sequence[Mapping[str, Any]], *, wide: bool = False) -> list[Column]:
-    """The columns of a table over these metrics: utilisation once a resource, and nothing that no run has."""
+    """The columns of a table over these metrics: utilisation once a resource, and nothing that no run has.
+
+    >>> [c.header for c in columns([{"done": 9, "killed": 1, "rejected": 0, "failed": 0}])]
+    ['DONE', 'KILLED']
+    """
     resources = dict.fromkeys(name for metrics in every for name in metrics.get("utilisation") or {})
     used = [
         Column(name.upper(), f"utilisation.{name}", percent, meaning=f"{name} in use, over the whole run")
         for name in resources
     ]
     chosen = [column for column in (*_BEFORE, *used, *_AFTER) if wide or not column.wide]
-    return [column for column in chosen if any(column.value(metrics) is not None for metrics in every)]
+    values = [[column.value(metrics) for metrics in every] for column in chosen]
+    return [c for c, found in zip(chosen, values, strict=True) if any(v or (v == 0 and not c.if_any) for v in found)]
 
 
 def outstanding(column: Column, best: Sequence[Collection[str]]) -> frozenset[int]:

@@ -102,7 +102,8 @@ def comparison(variants: Sequence[Variant], *, wide: bool = False) -> Text:
     headers = ["VARIANT", *(column.header + " " * bool(w) for column, w in zip(shown, marked, strict=True))]
     blocks = [table(headers, rows, right=range(1, len(headers)))]
     if len(variants) > 1 and (wide or any(variant.spread for variant in variants)):
-        title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance; =: none)"
+        points = "; %: points" if any(column.write is percent for column in shown) else ""
+        title = f"DIFFERENCE TO {plain(variants[0].name)} (in parentheses: may be chance; =: none{points})"
         headers = ["VARIANT", *(column.header for column in shown)]
         lines = [[v.name, *(_difference(column, v.difference) for column in shown)] for v in variants[1:]]
         blocks.append(titled(title, table(headers, lines, right=range(1, len(headers)))))
