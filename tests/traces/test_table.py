@@ -184,6 +184,12 @@ def test_dates_count_from_the_first_one(path: Path) -> None:
     assert work.usable.tolist() == [True, False, True]
 
 
+def test_dates_of_a_database_are_times_too(path: Path) -> None:
+    row = "2024-05-31T12:00:00Z,2024-05-31T12:00:05Z,2024-05-31T12:01Z"
+    work = read(path, "submitted_at,startedAt,finished_at", row)
+    assert (work.recorded_wait_ns.tolist(), work.duration_ns.tolist()) == ([5 * S], [55 * S])
+
+
 def test_start_and_end_stand_for_duration_and_wait(path: Path) -> None:
     work = read(path, "submit,start,end", "10,15,40", "10,10,10", "-5,0,1")
     assert work.submit_ns.tolist() == [10 * S, 10 * S, -5 * S]
@@ -208,14 +214,14 @@ def test_numbers_as_ids_become_an_array(path: Path) -> None:
 def test_what_is_guessed_or_missing_is_noted(path: Path) -> None:
     work = read(path, "ident,run_time,mem,walltime_h", "a,60,512,", "b,1h,1Gi,2", "c,,0,2")
     assert [(note.what, note.field, note.text, note.count) for note in work.notes] == [
-        ("not modelled", "ident", "this column", 3),
-        ("guess", "columns", "run_time is the duration; mem is the memory; walltime_h is the estimate", 3),
+        ("not modelled", "ident", "a column of no known name", 3),
+        ("guess", "columns", "run_time is the duration; mem is the memory; walltime_h is the estimate", 1),
         ("guess", "run_time", "numbers without a unit are seconds", 1),
         ("guess", "mem", "numbers without a unit are MiB", 1),
         ("default", "run_time", "unknown: the task cannot run, and is listed as rejected", 1),
         ("default", "walltime_h", "unknown: the duration stands for it", 1),
         ("default", "sizes", "nothing is asked for: such a task takes no room", 1),
-        ("default", "submit", "no such column: all at 0", 3),
+        ("default", "submit", "no such column: all arrive at 0", 3),
     ]
     ends = read(path, "submit,start,end", "5,,", "5,6,")
     assert [(n.field, n.text, n.count) for n in ends.notes if n.what == "default"] == [

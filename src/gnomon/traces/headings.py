@@ -21,10 +21,11 @@ FIELDS: dict[str, str] = {
     "user": "user userid uid username owner tenant account",
     "queue": "queue queuename partition pool vc virtualcluster",
     "submit": "submit submittime submitted submissiontime submission arrival arrivaltime arrived creationtime created"
-    " createtime timestamp",
+    " createtime timestamp submittedat submitat createdat arrivedat",
     "duration": "duration runtime run length servicetime executiontime elapsed elapsedtime",
-    "start": "start starttime started begin begintime scheduledtime",
-    "end": "end endtime ended finish finishtime finished completed completiontime deletiontime",
+    "start": "start starttime started begin begintime scheduledtime startedat",
+    "end": "end endtime ended finish finishtime finished completed completiontime deletiontime endedat finishedat"
+    " completedat",
     "wait": "wait waittime waited waitingtime queuetime queuingtime queueingtime queuedelay",
     "estimate": "estimate estimatedtime estimatedruntime walltime timelimit limit requestedtime reqtime maxruntime",
     "deadline": "deadline due duetime duedate",

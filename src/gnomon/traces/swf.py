@@ -207,7 +207,8 @@ def _notes(table: _Table, *, size: Size, memory: bool) -> Iterator[Note]:
     if unknown := int((run < 0).sum()):
         yield Note("default", "field 4 (run time)", "unknown: the job cannot run, and is listed as rejected", unknown)
     if unsized := int((_processors(columns, size) < 1).sum()):
-        yield Note("default", "field 8 (requested processors)", "unknown, as the allocated ones: cannot run", unsized)
+        text = "unknown, as the allocated ones are: the job cannot run, and is listed as rejected"
+        yield Note("default", "field 8 (requested processors)", text, unsized)
     if open_ended := int((columns[f.ESTIMATE] <= 0).sum()):
         yield Note("default", "field 9 (requested time)", "unknown: the run time stands for it", open_ended)
     submit = columns[f.SUBMIT]

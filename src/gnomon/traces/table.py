@@ -162,10 +162,10 @@ class _Reader:
     def finished(self, unknown: list[str]) -> Work:
         """The work, with notes of all that was guessed, defaulted or left out."""
         tasks, headings = len(self._work), self._headings
-        notes = [Note("not modelled", name, "this column", tasks) for name in unknown]
+        notes = [Note("not modelled", name, "a column of no known name", tasks) for name in unknown]
         renamed = [f"{h.name} is the {field}" for field, h in headings.items() if h.guess]
         if renamed:
-            notes.append(Note("guess", "columns", "; ".join(renamed), len(renamed)))
+            notes.append(Note("guess", "columns", "; ".join(renamed)))
         bare = [(field, "seconds", count) for field, count in self._times.guessed.items()]
         bare += [("memory", "MiB", self._bare_memory)]
         for field, unit, count in bare:
@@ -176,7 +176,7 @@ class _Reader:
                 notes.append(Note("default", headings[field].name, f"unknown: {text}", count))
         if self._weightless:
             notes.append(Note("default", "sizes", "nothing is asked for: such a task takes no room", self._weightless))
-        defaults = [("submit", "submit" in headings, "all at 0"), ("cpus", self._sized, "one processor each")]
+        defaults = [("submit", "submit" in headings, "all arrive at 0"), ("cpus", self._sized, "one processor each")]
         notes += [
             Note("default", field, f"no such column: {text}", tasks) for field, given, text in defaults if not given
         ]
