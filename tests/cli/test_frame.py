@@ -55,6 +55,11 @@ def test_the_version(gnomon: Gnomon) -> None:
     [
         (["simulat"], "error: No such command 'simulat'. Did you mean 'simulate'? (see gnomon --help)"),
         (["simulate"], "error: Missing argument 'WORK...' (see gnomon simulate --help)"),
+        (
+            ["verify", "x", "-o", "xml"],
+            "error: Invalid value for '-o' / '--output': 'xml' is not one of 'table', 'wide', 'json', 'yaml' "
+            "(see gnomon verify --help)",
+        ),
         (["verify", "x", "--nope"], "error: No such option: --nope (see gnomon verify --help)"),
         (["verify", "nowhere.json"], "error: nowhere.json: no such file"),
         (["query", "nowhere", "SELECT 1"], "error: nowhere: not a run: it has no log.parquet"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from gnomon.cli import ANSWERED, USER_ERROR
 from tests.cli.conftest import Gnomon
@@ -34,6 +35,7 @@ def test_rows_for_programs(gnomon: Gnomon, kept: Path) -> None:
     sql = "SELECT t.id, t.start, count(*) AS rows FROM tasks t, log GROUP BY ALL ORDER BY 1"
     wanted = [{"id": "a", "start": 0.0, "rows": 3}, {"id": "b", "start": None, "rows": 3}]
     assert json.loads(gnomon("query", kept, sql, "-o", "json").out) == wanted
+    assert yaml.safe_load(gnomon("query", kept, sql, "-o", "yaml").out) == wanted
     rows = list(csv.DictReader(io.StringIO(gnomon("query", kept, sql, "-o", "csv").out)))
     assert rows == [{"id": "a", "start": "0.0", "rows": "3"}, {"id": "b", "start": "", "rows": "3"}]
 
@@ -43,7 +45,7 @@ def test_rows_for_programs(gnomon: Gnomon, kept: Path) -> None:
     ["1 / 0", "'nan'::DOUBLE", "170141183460469231731687303715884105727", "now()", "'x'::BLOB", "[1, 2]", "{'a': 1}"],
 )
 def test_every_type_of_value_is_written(gnomon: Gnomon, kept: Path, value: str) -> None:
-    for form in ("table", "json", "csv"):
+    for form in ("table", "wide", "json", "yaml", "csv"):
         assert gnomon("query", kept, f"SELECT {value} AS v", "-o", form).code == ANSWERED
 
 

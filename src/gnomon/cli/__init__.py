@@ -60,7 +60,7 @@ def _invoke(arguments: list[str]) -> int:
         if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name
             raise
         context = getattr(error, "ctx", None)
-        text = getattr(error, "format_message", error.__str__)()
+        text = getattr(error, "format_message", error.__str__)().replace(": Value error, ", ": ")
         _complain(error, f"{text.rstrip('.')} (see {context.command_path if context else 'gnomon'} --help)")
         return USER_ERROR
     return ended if isinstance(ended, int) else ANSWERED

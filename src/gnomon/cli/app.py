@@ -106,6 +106,7 @@ _verb(
     query,
     "Ask a kept run in SQL.",
     """
+query results "DESCRIBE tasks"
 query results "SELECT state, count(*) FROM tasks GROUP BY state"
 query results "SELECT * FROM log WHERE subject = 17 ORDER BY row" -o csv
 """,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli.terminal import as_json, plain_data, show, write
+from gnomon.cli.terminal import Output, emit, plain_data, write
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,10 +19,12 @@ TABLES = ("log", "tasks", "nodes")
 
 
 class QueryOutput(StrEnum):
-    """The forms of a query's rows."""
+    """The forms of a query's rows: those of every verb, and CSV. A table is as wide as its rows are."""
 
     TABLE = "table"
+    WIDE = "wide"
     JSON = "json"
+    YAML = "yaml"
     CSV = "csv"
 
 
@@ -36,21 +38,20 @@ def query(
     ] = QueryOutput.TABLE,
 ) -> None:
     """Ask a run's tables log, tasks and nodes in SQL (DuckDB). Reads only."""
+    from gnomon.report.text import table
+
     names, rows = ask(folder, sql)
-    if output is QueryOutput.JSON:
-        write(as_json([dict(zip(names, row, strict=True)) for row in rows]) + "\n")
-    elif output is QueryOutput.CSV:
+    if output is QueryOutput.CSV:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
         writer.writerows([plain_data(value) for value in row] for row in rows)
         write(text.getvalue())
-    else:
-        from gnomon.report.text import table
-
-        numeric = {i for i in range(len(names)) if rows and all(isinstance(row[i], int | float) for row in rows)}
-        cells = [["" if value is None else str(plain_data(value)) for value in row] for row in rows]
-        show(table([name.upper() for name in names], cells, right=numeric))
+        return
+    numeric = {i for i in range(len(names)) if rows and all(isinstance(row[i], int | float) for row in rows)}
+    cells = [["" if value is None else str(plain_data(value)) for value in row] for row in rows]
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    emit(Output(output), records, table([name.upper() for name in names], cells, right=numeric))
 
 
 def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
