@@ -12,6 +12,7 @@ import pytest
 from gnomon import __version__
 from gnomon.cli import ANSWERED, INTERRUPTED, OUR_FAULT, USER_ERROR
 from gnomon.model.errors import InvariantError
+from gnomon.scheduling.policy import POLICY_NAMES
 from tests.cli.conftest import Gnomon
 from tests.shared import ROOT
 
@@ -36,6 +37,15 @@ def test_the_help_of_each_verb_has_examples(gnomon: Gnomon, verb: str) -> None:
         ended = gnomon(verb, flag)
         assert ended.code == ANSWERED
         assert f"  gnomon {verb} " in ended.out.partition("Examples:")[2]
+
+
+@pytest.mark.parametrize("verb", ["simulate", "compare", "calibrate", "explain"])
+def test_the_help_of_what_simulates_lists_the_policies(gnomon: Gnomon, verb: str) -> None:
+    listed = gnomon(verb, "--help").out.partition("Policies, joined by +")[2].partition(":\n")[2]
+    assert (
+        tuple(re.sub(r"^ +(order|backfill|placement)", "", listed, flags=re.M).replace(",", " ").split())
+        == POLICY_NAMES
+    )
 
 
 def test_without_a_verb_the_verbs_are_listed(gnomon: Gnomon) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Annotated
 
 import typer
@@ -46,9 +47,20 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+_POLICIES = """
+\b
+Policies, joined by + (options of a part after a colon, as in easy:extra=no):
+  order      fcfs, sjf, ljf, smallest, largest, priority, edf, fair-share, drf, round-robin
+  backfill   easy, conservative
+  placement  first-fit, best-fit, worst-fit, least-allocated, most-allocated, balanced, dot-product, random,
+             gpu-packing, gpu-clustering, fgd
+"""
+
+
 def _verb(command: Callable[..., None], short: str, examples: str) -> None:
     lines = "\n".join(f"  gnomon {example}" for example in examples.strip().splitlines())
-    app.command(short_help=short, epilog=f"\b\nExamples:\n{lines}\n")(command)
+    policies = _POLICIES if "policy" in signature(command).parameters else ""
+    app.command(short_help=short, epilog=f"\b\nExamples:\n{lines}\n{policies}")(command)
 
 
 _verb(

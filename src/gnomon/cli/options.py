@@ -10,6 +10,19 @@ import typer
 SEED_MAX = 2**63 - 1
 """The largest seed."""
 
+
+def complete_policy(incomplete: str) -> list[str]:
+    """What the shell may put in place of a policy that is only begun.
+
+    >>> complete_policy("fcfs,sjf+ea"), complete_policy("fg")
+    (['fcfs,sjf+easy'], ['fgd'])
+    """
+    from gnomon.scheduling.policy import POLICY_NAMES
+
+    start = max(incomplete.rfind("+"), incomplete.rfind(",")) + 1
+    return [incomplete[:start] + name for name in POLICY_NAMES if name.startswith(incomplete[start:])]
+
+
 WorkArgument = Annotated[
     list[str],
     typer.Argument(
@@ -29,12 +42,24 @@ ClustersOption = Annotated[
 PolicyOption = Annotated[
     str | None,
     typer.Option(
-        "--policy", "-p", metavar="P", help="Order, backfill, placement: sjf+easy+best-fit.", show_default=False
+        "--policy",
+        "-p",
+        metavar="P",
+        help="Order, backfill, placement: sjf+easy+best-fit.",
+        show_default=False,
+        autocompletion=complete_policy,
     ),
 ]
 PoliciesOption = Annotated[
     list[str] | None,
-    typer.Option("--policy", "-p", metavar="P1,P2,...", help="Policies; repeatable.", show_default=False),
+    typer.Option(
+        "--policy",
+        "-p",
+        metavar="P1,P2,...",
+        help="Policies; repeatable.",
+        show_default=False,
+        autocompletion=complete_policy,
+    ),
 ]
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system that schedules.", show_default=False)
