@@ -185,6 +185,13 @@ def test_starvation_is_named_where_it_is_large() -> None:
 
 
 @pytest.mark.unit
+def test_printed_it_is_the_sentence_and_the_changes() -> None:
+    found = explained("big", "cluster: 4\nwork: [{id: big, cpu: 8, duration: 1s}]")
+    assert str(found).splitlines() == ["task/big   rejected", found.summary, *(f"- {one.what}" for one in found.changes)]
+    assert "- ask for 4 cpu instead of 8: it starts at 0s" in str(found)
+
+
+@pytest.mark.unit
 def test_a_search_that_stops_early_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "cluster: 100000\nwork: [{id: a, cpu: 60000, duration: 1h}, {id: b, cpu: 60000, duration: 1h}]"
     done = run(text)

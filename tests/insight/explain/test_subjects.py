@@ -73,6 +73,7 @@ def test_none_or_several_are_an_error_with_the_names(text: str, said: str) -> No
 def test_ids_that_are_numbers() -> None:
     work = replace(NUMBERED, ids=np.array([7, 70, 8]), job=np.arange(3))
     assert find_subject("7", work).tasks == (0,)
+    assert find_subject("job/70", work).tasks == (1,)
     assert find_subject("job/8", replace(work, jobs=("7", "70", "8"))).tasks == (2,)
     for text in ("07", "9" * 40, "-", "7.0"):
         with pytest.raises(InputError):

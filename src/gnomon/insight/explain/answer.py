@@ -47,6 +47,10 @@ class Explanation:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """What a person wants to know first: the sentence, and the changes."""
+        return "\n".join([f"{self.subject}   {self.state}", self.summary, *(f"- {one.what}" for one in self.changes)])
+
     def as_dict(self) -> dict[str, Any]:
         """In the form of ``explain -o json``."""
         return {

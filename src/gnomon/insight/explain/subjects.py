@@ -37,9 +37,9 @@ class Subject:
 def find_subject(text: str, work: Work) -> Subject:
     """The subject that is meant by a text.
 
-    That is, in this order: a task's id or a job's name; the same after ``task/`` or ``job/``, and between them the
-    user or queue if one likes; a part that only one of them has (or only tasks of one job). Raises
-    :class:`InputError`, with the names that it may be, when that is none or several.
+    That is, in this order: a task's id or a job's name; the same after ``task/`` or ``job/`` (a task of no job is a
+    job of its own), and between them the user or queue if one likes; a part that only one of them has (or only tasks
+    of one job). Raises :class:`InputError`, with the names that it may be, when that is none or several.
 
     >>> from gnomon.model.work import Task
     >>> work = Work.from_tasks([Task("etl-0", job="etl"), Task("etl-1", job="etl"), Task("report", queue="batch")])
@@ -71,7 +71,7 @@ def subject_of_job(task: int, work: Work) -> Subject:
 
 
 def _exact(name: str, work: Work, kinds: Sequence[str]) -> Subject | None:
-    if "task" in kinds and (task := _task_named(name, work)) is not None:
+    if ("task" in kinds or work.jobs is None) and (task := _task_named(name, work)) is not None:
         return Subject("task", name, (task,))
     if "job" in kinds and work.jobs is not None and name in work.jobs:
         tasks = np.flatnonzero(work.job == work.jobs.index(name))

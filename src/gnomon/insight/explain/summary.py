@@ -98,7 +98,8 @@ def _started(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> st
         text = f"{name} waited {span(first - since)}, from {span(since)} to {span(first)}"
         clauses = _clauses(before)
         text += f": {clauses}" if clauses else ""
-        text += _released(ground, task) + _overtaken(ground, task)
+        overtaken = _overtaken(ground, task)
+        text += overtaken + (_released(ground, task) or (f"; it started at {span(first)}" if overtaken else ""))
     text += _gave_way(ground, task)
     return text + _ended(ground, task)
 
