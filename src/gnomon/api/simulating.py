@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from multiprocessing import active_children, get_context
 from time import process_time
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -84,7 +87,8 @@ def compare(
         workers, get_context("spawn"), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
     )
     with pool:
-        futures = [pool.submit(_simulate_log, scenario) for scenario in scenarios]
+        with _main_left_out():
+            futures = [pool.submit(_simulate_log, scenario) for scenario in scenarios]
         try:
             _await(futures, progress)
         except BaseException:
@@ -94,6 +98,17 @@ def compare(
             raise
     found = zip(scenarios, (future.result() for future in futures), strict=True)
     return [Run(scenario, *result, scenario.work.notes) for scenario, result in found]
+
+
+@contextmanager
+def _main_left_out() -> Iterator[None]:
+    """Processes that are started meanwhile do not run the user's script again: it need not guard its main part."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _await(futures: Sequence[Future[Any]], progress: Progress | None) -> None:
