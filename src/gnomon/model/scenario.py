@@ -18,19 +18,31 @@ PYTHON_ORDER, PYTHON_PLACEMENT = "order", "placement"
 
 @dataclass(frozen=True)
 class Policy:
-    """How to order, place, backfill and preempt, by name.
+    """How to order, backfill and place, by name; ``gnomon.api.parse_policy("sjf+easy")`` makes one of text.
 
-    ``order``, ``backfill`` ("" for none) and ``placement`` are names of CONTRACTS, or a callable written in Python:
-    ``order(view, waiting) -> keys`` and ``placement(view, task, feasible) -> node``
+    ``order``, ``backfill`` ("" for none) and ``placement`` are names (``gnomon.api.POLICY_NAMES``), or a callable
+    written in Python: ``order(view, waiting) -> keys`` and ``placement(view, task, feasible) -> node``
     (:mod:`gnomon.scheduling.custom`). ``options`` holds what stood after the colons, by part:
-    ``{"easy": {"extra": False}}``; the options of a callable stand under "order" or "placement".
+    ``{"easy": {"extra": False}}``; the options of a callable stand under "order" or "placement". ``text`` is how it
+    is called in results; if it is not given, the names of its parts.
+
+    >>> def widest_first(view, tasks):
+    ...     return -view.cpu_milli[tasks]
+    >>> Policy().text, Policy("sjf", "easy").text, Policy(order=widest_first, backfill="easy").text
+    ('fcfs', 'sjf+easy', 'widest_first+easy')
     """
 
     order: str | Callable[..., Any] = "fcfs"
     backfill: str = ""
     placement: str | Callable[..., Any] = "first-fit"
     options: tuple[tuple[str, tuple[tuple[str, Option], ...]], ...] = ()
-    text: str = "fcfs"
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text:
+            parts = (_name(self.order), Policy.order), (self.backfill, ""), (_name(self.placement), Policy.placement)
+            text = "+".join(name for name, default in parts if name != default)
+            object.__setattr__(self, "text", text or Policy.order)
 
     def option(self, part: str, name: str, default: Option) -> Option:
         """What was said for ``part:name=``, or the default."""
@@ -44,10 +56,15 @@ class Policy:
         >>> Policy(options=(("fcfs", (("head", True),)),), text="fcfs:head=committed").with_order(widest_first).text
         'widest_first:head=committed'
         """
-        named, name = str(self.order), order.__name__
+        named, name = str(self.order), _name(order)
         text = self.text.replace(named, name, 1) if named in self.text else f"{name}+{self.text}"
         options = tuple((PYTHON_ORDER if part == named else part, given) for part, given in self.options)
         return replace(self, order=order, options=options, text=text)
+
+
+def _name(part: str | Callable[..., Any]) -> str:
+    """What a part of a policy is called."""
+    return part if isinstance(part, str) else getattr(part, "__name__", type(part).__name__)
 
 
 @dataclass(frozen=True, slots=True)
