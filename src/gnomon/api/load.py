@@ -63,7 +63,8 @@ def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:
         return _pool(text.strip())
     kind = format or recognise(text)
     if kind == SCENARIO:
-        raise InputError("this is a scenario, not a cluster", file=text, allowed="a file of nodes, or a number")
+        allowed = "a number of processors, or a file of nodes (as YAML: what stands below cluster:, so nodes: at the top)"
+        raise InputError("this is a scenario, not a cluster", file=text, allowed=allowed)
     if kind != PLAIN:
         return traces.read_cluster(text, format=kind)
 
@@ -164,7 +165,8 @@ def _pool(text: str) -> Cluster:
 def _work(path: str, format: str | None) -> Work:
     kind = format or recognise(path)
     if kind == SCENARIO:
-        raise InputError("this is a scenario, not work", file=path, allowed="a file of tasks or a trace")
+        allowed = "a trace, or a file of tasks (as YAML: a list, or tasks: at the top)"
+        raise InputError("this is a scenario, not work", file=path, allowed=allowed)
     if kind != PLAIN:
         return traces.read_work(path, format=kind)
 

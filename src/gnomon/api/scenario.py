@@ -10,7 +10,18 @@ from gnomon.model.errors import InputError
 
 
 class Scenario(model.Scenario):
-    """All that a run is a function of; see :class:`gnomon.model.scenario.Scenario` for the fields."""
+    """All that a run is a function of; see :class:`gnomon.model.scenario.Scenario` for the fields.
+
+    >>> from gnomon.api import Cluster, Task, Work
+    >>> Scenario(Cluster.of_processors(4), Work.from_tasks([Task("a"), Task("b")]), name="small")
+    Scenario(small: fcfs, 2 tasks, 4 processors)
+    """
+
+    def __repr__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        nodes = self.cluster.nodes
+        size = f"{nodes[0].capacity.cpu_milli // 1000:,} processors" if self.cluster.pool else f"{len(nodes):,} nodes"
+        return f"Scenario({name}{self.policy.text}, {len(self.work):,} tasks, {size})"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:
