@@ -63,7 +63,7 @@ def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:
         return _pool(text.strip())
     kind = format or recognise(text)
     if kind == SCENARIO:
-        allowed = "a number of processors, or a file of nodes (as YAML: what stands below cluster:, so nodes: at the top)"
+        allowed = "a number of processors, or a file of nodes (as YAML: with nodes: at the top, not cluster:)"
         raise InputError("this is a scenario, not a cluster", file=text, allowed=allowed)
     if kind != PLAIN:
         return traces.read_cluster(text, format=kind)
