@@ -294,6 +294,12 @@ class TestParts:
             load_work([first, second])
         assert str(caught.value) == f"{second}: this id is also in {first}, found '1'"
 
+    def test_a_list_of_tasks_is_work(self, tmp_path: Path) -> None:
+        tasks = put(tmp_path, "- {id: a, cpu: 1}\n- {job: b, cpu: 1, count: 2}\n", "tasks.yaml")
+        assert list(load_work(tasks).ids) == ["a", "b-0", "b-1"]
+        with pytest.raises(InputError, match="not of a format that is known"):
+            load_work(put(tmp_path, "- {id: a, cpu: 1}\n- {name: b}\n", "others.yaml"))
+
     def test_what_is_one_thing_is_not_the_other(self, tmp_path: Path) -> None:
         scenario = put(tmp_path, PARTS)
         nodes = put(tmp_path, "nodes: [{name: n, cpu: 4}]\n", "nodes.yaml")

@@ -81,4 +81,12 @@ def _kind(keys: Iterable[str]) -> str | None:
 
 
 def _keys(document: Located) -> Iterable[str]:
-    return document.value if isinstance(document.value, dict) else ()
+    """The keys of a mapping. A list of tasks is what stands below ``tasks``."""
+    value = document.value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(item, dict) and {"id", "job"} & item.keys() for item in value)
+    ):
+        return ("tasks",)
+    return value if isinstance(value, dict) else ()
