@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from gnomon import Scenario
+
 pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,6 +92,26 @@ def test_commands_work(page: Path, workplace: Path) -> None:
             f"{page.relative_to(ROOT)}:{command.line} shows `{command.text}`, which should end with "
             f"{command.exit_code} and ended with {ended.returncode}:\n{ended.stdout[-2_000:]}"
         )
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    """The texts of a page's fenced blocks of a kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_python_works(page: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(workplace)
+    exec(compile("\n".join(blocks(page, "python")), str(page), "exec"), {"__name__": "page"})
+
+
+def test_the_scenario_that_is_shown_can_be_loaded(tmp_path: Path) -> None:
+    (shown,) = blocks(ROOT / "docs" / "scenarios.md", "yaml")
+    path = tmp_path / "shown.yaml"
+    path.write_text(shown, encoding="utf-8")
+    assert len(Scenario.load(path).work) == 8
 
 
 def test_commands_are_found() -> None:
