@@ -34,7 +34,7 @@ class Explanation:
     - ``summary``: one sentence; ``native``: the same in the system's own words.
     - ``waiting``: the spells of waiting, in order; ``classes``: nodes by why they do not take it.
     - ``chain``: the rows of the log that led there; ``changes``: the smallest changes, the cheapest first.
-    - ``notes``: what the search for changes left out. Not part of ``explain -o json``.
+    - ``notes``: what the search for changes left out or went by. Not part of ``explain -o json``.
     """
 
     subject: str
@@ -101,7 +101,7 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
 
 
 def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> Iterator[str]:
-    """What the search for changes left out, or that it found nothing."""
+    """What the search for changes left out, that it found nothing, or what it went by where that is not plain."""
     if not complete:
         most = trials_max(len(case.ground.work)) if case else 0
         yield f"the search for changes stopped after {most} runs; there may be smaller ones"
@@ -109,6 +109,8 @@ def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> I
         yield "no changes were tried, for a kept run does not hold a policy that is written in Python"
     elif case is not None and not changes:
         yield f"no single change that was tried brings about that it {case.wanted.text}"
+    elif case is not None and case.goal is Goal.START and case.ground.past.outcome.first_start_ns[case.task] < NEVER:
+        yield f"listed is what at least halves the wait: it {case.wanted.text}"
 
 
 def _is_known(policy: Policy) -> bool:
