@@ -280,6 +280,8 @@ def test_what_was_assumed_is_noted_once() -> None:
     work = read_work(document("[{id: a, cpu: 1, count: 2}, {id: b, cpu: 1, duration: 1}]"))
     text = "a task without duration or estimate runs on until the end of the simulation"
     assert work.notes == (Note("default", "tasks.duration", text, 2),)
+    work = read_work(document("[{id: a, memory: 16, count: 2, duration: 1}, {id: b, memory: 16Gi, duration: 1}]"))
+    assert work.notes == (Note("guess", "tasks.memory", "less than 1Mi: a number without a unit is bytes", 2),)
 
 
 @pytest.mark.unit

@@ -30,6 +30,9 @@ from gnomon.systems.plain.specs import NodeSpec, ReservationSpec, TaskSpec, Tena
 SECTIONS = ("nodes", "reservations", "tasks")
 """What a plain file may hold."""
 
+TINY_BYTES = 2**20
+"""Less memory than any task asks for on purpose."""
+
 
 def read_cluster(document: Located) -> Cluster:
     """The cluster of a mapping with ``nodes`` and maybe ``reservations``."""
@@ -55,9 +58,17 @@ def read_work(document: Located) -> Work:
             raise document.error("tasks are missing", allowed=", ".join(SECTIONS))
         tasks = document.at("tasks")
     work = Work.from_tasks(_tasks(tasks), source=tasks.file or "")
-    endless = int((work.duration_ns == NEVER).sum())
-    text = "a task without duration or estimate runs on until the end of the simulation"
-    return replace(work, notes=(Note("default", "tasks.duration", text, endless),)) if endless else work
+    return replace(work, notes=tuple(_work_notes(work)))
+
+
+def _work_notes(work: Work) -> Iterator[Note]:
+    """What was taken for granted of tasks, and may not have been meant."""
+    if endless := int((work.duration_ns == NEVER).sum()):
+        text = "a task without duration or estimate runs on until the end of the simulation"
+        yield Note("default", "tasks.duration", text, endless)
+    tiny = [0 < shape.request.memory_bytes < TINY_BYTES for shape in work.shapes]
+    if bytewise := sum(tiny[shape] for shape in work.shape.tolist()):
+        yield Note("guess", "tasks.memory", "less than 1Mi: a number without a unit is bytes", bytewise)
 
 
 def read_reservations(reservations: Located, cluster: Cluster) -> tuple[Reservation, ...]:
