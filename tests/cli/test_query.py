@@ -31,6 +31,13 @@ def test_rows_as_a_table(gnomon: Gnomon, kept: Path) -> None:
     assert ended.out == "ID   ATTEMPTS\na           1\nb           0\n"
 
 
+def test_what_is_not_finite_is_seen(gnomon: Gnomon, kept: Path) -> None:
+    assert (
+        gnomon("query", kept, "SELECT 'inf'::DOUBLE AS a, NULL AS b, 'nan'::DOUBLE AS c").out
+        == "  A   B     C\ninf       nan\n"
+    )
+
+
 def test_rows_for_programs(gnomon: Gnomon, kept: Path) -> None:
     sql = "SELECT t.id, t.start, count(*) AS rows FROM tasks t, log GROUP BY ALL ORDER BY 1"
     wanted = [{"id": "a", "start": 0.0, "rows": 3}, {"id": "b", "start": None, "rows": 3}]

@@ -49,7 +49,10 @@ def query(
         write(text.getvalue())
         return
     numeric = {i for i in range(len(names)) if rows and all(isinstance(row[i], int | float) for row in rows)}
-    cells = [["" if value is None else str(plain_data(value)) for value in row] for row in rows]
+    cells = [
+        ["" if value is None else str(value if isinstance(value, float) else plain_data(value)) for value in row]
+        for row in rows
+    ]
     records = [dict(zip(names, row, strict=True)) for row in rows]
     emit(Output(output), records, table([name.upper() for name in names], cells, right=numeric))
 
