@@ -195,7 +195,7 @@ def _windows(draw: st.DrawFn, cluster: Cluster) -> Reservation:
     )
 
 
-_VALUES = {"by": "memory", "aging": "1800", "half-life": "10s", "over": "cpu/gpu", "classes": "0.5"}
+_VALUES = {"by": "gpu", "aging": "1800", "half-life": "10s", "over": "cpu/gpu", "classes": "0.5"}
 
 
 def _with_options(draw: st.DrawFn, name: str, table: dict[str, object]) -> str:
@@ -243,15 +243,18 @@ def tenants(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Tenant, ...]:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, *, policy: st.SearchStrategy[Policy] | None = None, most_tasks: int = 20) -> Scenario:
-    """Any cluster, work and policy that go together: gangs, preemption, windows, limits, every option."""
+def scenarios(
+    draw: st.DrawFn, *, policy: st.SearchStrategy[Policy] | None = None, most_tasks: int = 20, windows: bool = False
+) -> Scenario:
+    """Any cluster, work and policy that go together: gangs, preemption, limits, every option; in some (or all, if so
+    said) parts of the cluster are set aside for a time."""
     cluster = draw(clusters())
     chosen = draw(policies() if policy is None else policy)
     work = Work.from_tasks(draw(_tasks(i)) for i in range(draw(st.sampled_from(range(most_tasks + 1)))))
     by = draw(st.sampled_from(("user", "queue")))
-    windows = draw(st.lists(_windows(cluster), max_size=2)) if _rarely(draw, 4) else []
+    reserved = draw(st.lists(_windows(cluster), min_size=1, max_size=2)) if windows or _rarely(draw, 4) else []
     return Scenario(
-        cluster=replace(cluster, reservations=tuple(windows)),
+        cluster=replace(cluster, reservations=tuple(reserved)),
         work=work,
         policy=chosen,
         seed=draw(st.sampled_from(range(4))),

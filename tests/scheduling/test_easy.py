@@ -8,7 +8,7 @@ import pytest
 
 from gnomon.api import Reason, Task, Tenant
 from gnomon.scheduling.policy import BACKFILLS
-from tests.builders import S, ends, nodes, run, starts, task, waits
+from tests.builders import S, amount, ends, nodes, run, starts, task, waits
 
 pytestmark = pytest.mark.unit
 
@@ -150,3 +150,11 @@ def test_what_the_log_says() -> None:
         (1, "C", Reason.BACKFILL, behind_h),
         (10, "C", Reason.RESOURCES, 15 * S),
     ]
+
+
+def test_what_is_left_over_is_left_over_on_its_devices() -> None:
+    """H waits for processors, and is promised one of two idle devices. C, which outlasts the promise, gets the other;
+    then D finds none that is left over, though one is idle."""
+    tasks = [task("A", 5, 10), task("H", 4, 5, gpus=1, at=1)]
+    tasks += [task(name, 1, 50, gpus=1, at=1) for name in "CD"]
+    assert starts(run(tasks, nodes(amount(8, gpus=2)), "easy")) == {"A": 0, "H": 10, "C": 1, "D": 15}

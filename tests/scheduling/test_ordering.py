@@ -44,7 +44,7 @@ CASES: dict[str, tuple[str, list[Task], list[str]]] = {
         [wide("a", 6, at=3), wide("b", 9, at=2), wide("c", 6, at=2), wide("d", 6, at=2)],
         ["b", "c", "d", "a"],
     ),
-    "largest by a resource that nobody asks for": ("largest:by=memory", [wide("a", 6), wide("b", 9)], ["a", "b"]),
+    "largest by a resource that nobody asks for": ("largest:by=gpu", [wide("a", 6), wide("b", 9)], ["a", "b"]),
     "most urgent": ("priority", [wide("a", priority=1), wide("b", priority=7), wide("c", priority=7)], ["b", "c", "a"]),
     "earliest deadline, none last": (
         "edf",

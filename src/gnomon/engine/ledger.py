@@ -97,3 +97,10 @@ def copy_row(target: I64x2, n: int, source: I64x2, m: int) -> None:
     """Copy row ``m`` of one into row ``n`` of the other."""
     for k in range(target.shape[1]):
         target[n, k] = source[m, k]
+
+
+@kernel
+def lower_row(target: I64x2, n: int, source: I64x2, m: int) -> None:
+    """Lower row ``n`` of one to row ``m`` of the other, where that has less."""
+    for k in range(target.shape[1]):
+        target[n, k] = min(target[n, k], source[m, k])

@@ -47,17 +47,16 @@ ASKING = 2
 
 
 @kernel
-def place(w: World, u: int, length: int, spare: bool) -> int:
+def place(w: World, u: int, spare: bool) -> int:
     """Take places for all tasks of a unit, or for none: PLACED, NO_ROOM, or ASKING (a Python placement).
 
-    ``length``: how long it is expected to run; ``spare``: it must fit what the reservation leaves over, and takes it.
+    ``spare``: it must fit what the reservation leaves over, and takes it.
     """
     first = w.first[u]
-    until = w.at[NOW] + length
     w.at[DECIDED] = 0
     for i in range(first, first + w.size[u]):
         task = w.member[i]
-        n = choose_node(w, task, until, spare)
+        n = choose_node(w, task, spare)
         if n < 0:
             for k in range(first, i):
                 occupy(w, w.member[k], 1, spare)
@@ -65,7 +64,7 @@ def place(w: World, u: int, length: int, spare: bool) -> int:
                 forget_decisions(w)
             return ASKING if n == ASK_PYTHON else NO_ROOM
         w.node[task] = n
-        w.devices[task] = choose_devices(w, n, task)
+        w.devices[task] = choose_devices(w, n, task, spare)
         occupy(w, task, -1, spare)
     forget_decisions(w)
     return PLACED
@@ -145,6 +144,8 @@ def start(w: World, task: int, cause: int) -> None:
         push_end(w, end, task)
     if w.opt[USES_LINE] == 1:
         w.due[task] = end if w.opt[REAL_ENDS] == 1 else now + w.estimate[task]
+        if w.opt[BACKFILL] == CONSERVATIVE and w.opt[REAL_ENDS] == 0:  # places are booked until the longest task ends
+            w.due[task] = now + candidate_length(w, w.unit[task])
         enter_line(w, task)
     w.why[task] = NO_REASON
     w.start_row[task] = emit(w, START, task, w.node[task], cause, NO_REASON, w.devices[task])

@@ -61,7 +61,7 @@ from gnomon.scheduling.codes import (
     TENANTS,
 )
 from gnomon.scheduling.conservative import schedule_conservative
-from gnomon.scheduling.easy import candidate_length, ends_in_time, may_use_extra, reserve
+from gnomon.scheduling.easy import ends_in_time, may_use_extra, reserve
 from gnomon.scheduling.events import has_space, next_time, refuse, take_events
 from gnomon.scheduling.moves import ASKING, NO_ROOM, PLACED, commit, give_way, note_wait, place
 from gnomon.scheduling.preempting import find_victims
@@ -179,7 +179,7 @@ def schedule(w: World) -> int:
             w.cursor[w.tenant[u]] = -1
             continue
         follower = w.after[u]
-        outcome = squeeze(w, u) if w.at[PHASE] == SCAN else try_head(w, u)
+        outcome = squeeze(w, u) if w.at[PHASE] == SCAN else place(w, u, False)
         if outcome == ASKING:
             w.at[SCANNED] -= w.at[PHASE] == SCAN and w.opt[SCAN_SUBMIT] == 1  # to be picked again with the answer
             return w.member[w.first[u] + w.at[DECIDED]]
@@ -295,13 +295,6 @@ def begin_scan(w: World, u: int) -> None:
 
 
 @small_kernel
-def try_head(w: World, u: int) -> int:
-    """Place a unit whose turn it is. How long it will run matters to advance reservations alone."""
-    length = candidate_length(w, u) if len(w.window_node) > 0 else 0
-    return place(w, u, length, False)
-
-
-@small_kernel
 def squeeze(w: World, u: int) -> int:
     """Start a candidate ahead of its turn if that delays nobody who holds a reservation."""
     if len(w.free) == 1 and not fits(w, w.free, 0, w.shape[w.member[w.first[u]]]):
@@ -309,7 +302,7 @@ def squeeze(w: World, u: int) -> int:
     spare = w.at[PROMISED] >= 0 and not ends_in_time(w, u)
     if spare and not may_use_extra(w):
         return NO_ROOM
-    return place(w, u, candidate_length(w, u), spare)
+    return place(w, u, spare)
 
 
 @kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from gnomon.engine.compiling import kernel, small_kernel
-from gnomon.engine.ledger import fits, pick_devices
+from gnomon.engine.ledger import copy_row, fits, lower_row, pick_devices
 from gnomon.engine.world import CHANGES, DECIDED, DRAWN, NOW, World
 from gnomon.scheduling.codes import FGD, FIRST_FIT, PLACEMENT, PYTHON, RANDOM
 from gnomon.scheduling.scores import fgd_device, points, score
@@ -22,17 +22,16 @@ ASK_PYTHON = -2
 
 
 @kernel
-def choose_node(w: World, task: int, until: int, spare: bool) -> int:
+def choose_node(w: World, task: int, spare: bool) -> int:
     """The node for a task, or NOWHERE; ASK_PYTHON when the placement is a Python function that has not answered yet.
 
-    ``until``: when the task is expected to end; ``spare``: it must also fit what the
-    reservation leaves over (``World.rest``).
+    ``spare``: it must also fit what the reservation leaves over (``World.rest``).
     """
     s = w.shape[task]
     if w.opt[PLACEMENT] == PYTHON:
-        return _decided(w, task, until, spare)
+        return _decided(w, task, spare)
     if w.opt[PLACEMENT] == RANDOM:
-        return _draw(w, task, until, spare)
+        return _draw(w, task, spare)
     first_fit = w.opt[PLACEMENT] == FIRST_FIT
     slot = _refresh(w, w.kin[s]) if len(w.table_kin) > 0 else -1
     best = NOWHERE
@@ -41,7 +40,7 @@ def choose_node(w: World, task: int, until: int, spare: bool) -> int:
         value = 0.0
         if not first_fit:
             value = w.table[slot, n] if slot >= 0 else _score(w, n, s)
-        if value > best_score and allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, until, spare):
+        if value > best_score and allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, spare):
             best, best_score = n, value
             if first_fit:
                 break
@@ -55,17 +54,28 @@ def allows(w: World, n: int, s: int) -> bool:
 
 
 @small_kernel
-def passes(w: World, n: int, task: int, until: int, spare: bool) -> bool:
+def passes(w: World, n: int, task: int, spare: bool) -> bool:
     """The filters that look at time: what the reservation leaves over, and advance reservations."""
-    if spare and not fits(w, w.rest, n, w.shape[task]):
+    if spare and not fits_spare(w, n, w.shape[task]):
         return False
-    return len(w.window_node) == 0 or windows_allow(w, n, task, w.at[NOW], until)
+    return len(w.window_node) == 0 or windows_allow(w, w.free, n, task, w.at[NOW])
 
 
 @kernel
-def choose_devices(w: World, n: int, task: int) -> int:
-    """The devices (bits) that the task gets on node ``n``."""
+def fits_spare(w: World, n: int, s: int) -> bool:
+    """Whether a node has room now and will have it, on the same devices, when the reservation begins. ``World.row``
+    then holds what is free both now and then."""
+    copy_row(w.row, 0, w.free, n)
+    lower_row(w.row, 0, w.rest, n)
+    return fits(w, w.row, 0, s)
+
+
+@kernel
+def choose_devices(w: World, n: int, task: int, spare: bool) -> int:
+    """The devices (bits) that the task gets on node ``n``; ``spare``: out of those that the reservation leaves over."""
     s = w.shape[task]
+    if spare and fits_spare(w, n, s):
+        return pick_devices(w, w.row, 0, s)
     if w.gpus[s] == 1 and w.share[s] < 10_000:
         plain = w.need.shape[1] - 1
         if w.opt[PLACEMENT] == FGD:
@@ -107,20 +117,20 @@ def _refresh(w: World, kin: int) -> int:
 
 
 @kernel
-def _feasible(w: World, task: int, until: int, spare: bool) -> int:
+def _feasible(w: World, task: int, spare: bool) -> int:
     """Mark the nodes that pass every filter and return how many do."""
     s = w.shape[task]
     count = 0
     for n in range(len(w.free)):
-        good = allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, until, spare)
+        good = allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, spare)
         w.feasible[n] = good
         count += good
     return count
 
 
 @kernel
-def _draw(w: World, task: int, until: int, spare: bool) -> int:
-    count = _feasible(w, task, until, spare)
+def _draw(w: World, task: int, spare: bool) -> int:
+    count = _feasible(w, task, spare)
     if count == 0:
         return NOWHERE
     pick = int(_uniform(w) * count)
@@ -141,12 +151,12 @@ def _uniform(w: World) -> float:
 
 
 @kernel
-def _decided(w: World, task: int, until: int, spare: bool) -> int:
+def _decided(w: World, task: int, spare: bool) -> int:
     """The answer of the Python placement to this question of the pass, if it was given."""
     position = w.at[DECIDED]
     if w.decided[position] != ASK_PYTHON:
         w.at[DECIDED] = position + 1
         return w.decided[position]
-    if _feasible(w, task, until, spare) == 0:
+    if _feasible(w, task, spare) == 0:
         return NOWHERE
     return ASK_PYTHON

@@ -25,11 +25,10 @@ def find_victims(w: World, task: int) -> int:
     """Write into ``World.victims`` the running tasks whose units must go so that ``task`` fits somewhere, and return
     how many there are; 0 if nothing helps."""
     best, best_count, best_priority, best_time = -1, NEVER, NEVER, NEVER
-    until = w.at[NOW] + w.estimate[task]
     for n in range(len(w.free)):
         if not allows(w, n, w.shape[task]):
             continue
-        if len(w.window_node) > 0 and not windows_allow(w, n, task, w.at[NOW], until):
+        if len(w.window_node) > 0 and not windows_allow(w, w.free, n, task, w.at[NOW]):
             continue
         if fits(w, w.free, n, w.shape[task]):
             return 0  # there is room, and a placement written in Python does not want it

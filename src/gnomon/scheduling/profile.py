@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
-from gnomon.engine.ledger import copy_row, copy_rows, fits, move, pick_devices
-from gnomon.engine.world import NOW, STEPS, I64x2, World
+from gnomon.engine.ledger import copy_row, copy_rows, fits, lower_row, move, pick_devices
+from gnomon.engine.world import NOW, STEPS, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.placing import allows
 from gnomon.scheduling.seats import seat_all
@@ -109,16 +109,10 @@ def _find_on_node(w: World, n: int, s: int, length: int, bound: int) -> int:
             j += 1
             if j == w.at[STEPS] or w.step_time[j] >= begin + length:
                 return begin
-            _lower(w.rest, n, w.step_free[j])
+            lower_row(w.rest, n, w.step_free[j], n)
         # A step that does not fit by itself fails every start up to it; devices may fail only together.
         i = j + 1 if j == i or not fits(w, w.step_free[j], n, s) else i + 1
     return bound
-
-
-@kernel
-def _lower(rows: I64x2, n: int, other: I64x2) -> None:
-    for k in range(rows.shape[1]):
-        rows[n, k] = min(rows[n, k], other[n, k])
 
 
 @kernel
@@ -132,7 +126,7 @@ def _find_gang_slot(w: World, u: int, length: int, bound: int) -> int:
             if w.step_time[j] >= begin + length:
                 break
             for n in range(len(w.rest)):
-                _lower(w.rest, n, w.step_free[j])
+                lower_row(w.rest, n, w.step_free[j], n)
         if seat_all(w, u, -1):
             return begin
     return bound

@@ -35,6 +35,6 @@ def first_node(w: World, task: int, time: int) -> int:
     for n in range(len(w.rest)):
         if not (allows(w, n, s) and fits(w, w.rest, n, s)):
             continue
-        if time < 0 or len(w.window_node) == 0 or windows_allow(w, n, task, time, time + w.estimate[task]):
+        if time < 0 or len(w.window_node) == 0 or windows_allow(w, w.rest, n, task, time):
             return n
     return -1
