@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.api import tables
+from gnomon.api.kept import FORM, sealed
 from gnomon.api.run import FILES, Run
 from gnomon.engine.log import Kind, Reason
 from gnomon.model.cluster import Cluster, Node, Reservation
@@ -265,12 +266,24 @@ def truncated(path: Path) -> None:
 
 def of_another_version(path: Path) -> None:
     file = path / "scenario.yaml"
-    file.write_text(file.read_text().replace("gnomon_run: 1", "gnomon_run: 99"))
+    file.write_text(file.read_text().replace(f"gnomon_run: {FORM}", "gnomon_run: 99"))
+
+
+def with_another_seed(path: Path) -> None:
+    file = path / "scenario.yaml"
+    file.write_text(file.read_text().replace("seed: 0", "seed: 1"))
 
 
 def without_a_key(path: Path) -> None:
+    """Written so by somebody who can seal."""
     file = path / "scenario.yaml"
-    file.write_text(file.read_text().replace("stopped:", "halted:"))
+    file.write_text(sealed(file.read_text().partition("sha256")[0].replace("stopped:", "halted:")))
+
+
+def with_the_log_of_another(path: Path) -> None:
+    story = Story(NODES, [task("a", cpus(1))]).arrive(0).run(0, 0, 5, node=0)
+    run_of(story).save(path.parent / "other")
+    (path.parent / "other" / "log.parquet").replace(path / "log.parquet")
 
 
 def without_tasks(path: Path) -> None:
@@ -285,11 +298,13 @@ def without_metrics(path: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (truncated, "log.parquet: cannot be read"),
-        (of_another_version, "is not a kept run; allowed: a directory that was kept with --run, of form 1"),
+        (truncated, "log.parquet: is not as it was kept: it is damaged, or was changed"),
+        (with_the_log_of_another, "log.parquet: is not as it was kept"),
+        (with_another_seed, "scenario.yaml: is not as it was kept"),
+        (of_another_version, f"is not a kept run; allowed: a directory that was kept with --run, of form {FORM}"),
         (without_a_key, "is not a kept run as this version writes them: KeyError: 'stopped'"),
         (without_tasks, "it has no tasks.parquet"),
-        (without_metrics, "is not a kept run as this version writes them: JSONDecodeError"),
+        (without_metrics, "metrics.json: is not as it was kept"),
     ],
 )
 def test_what_is_no_kept_run_is_said_so_in_one_line(harm: Callable[[Path], None], message: str, tmp_path: Path) -> None:

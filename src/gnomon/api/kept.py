@@ -1,7 +1,12 @@
-"""A kept run read back: the scenario from its tables and ``scenario.yaml``, and the log."""
+"""A kept run read back: the scenario from its tables and ``scenario.yaml``, and the log.
+
+``scenario.yaml`` holds the digests of the other files and ends in one of itself, so that a run which is not as it was
+kept is known as such, rather than explained.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,8 +28,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-FORM = 1
+FORM = 2
 """The version of the form in which runs are kept."""
+
+_SEAL = "sha256: "
+_CHANGED = "is not as it was kept: it is damaged, or was changed"
 
 _OF_SHAPE = ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4", "named", "node_kinds", "node_labels")
 
@@ -72,6 +80,36 @@ def scenario_of(document: Mapping[str, Any], tasks: pa.Table, nodes: pa.Table) -
     )
     facts["tenants"] = tuple(facts.get("tenants", ()))
     return Scenario(cluster=cluster, work=_work(document["work"], tasks), **facts)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sealed(text: str) -> str:
+    """A text with a last line that tells its digest."""
+    return f"{text}{_SEAL}{hashlib.sha256(text.encode()).hexdigest()}\n"
+
+
+def check_seal(path: Path) -> None:
+    """Raise InputError unless a file is as :func:`sealed` made it."""
+    text = path.read_text(encoding="utf-8")
+    if text != sealed(text.rpartition(_SEAL)[0]):
+        raise InputError(_CHANGED, file=str(path))
+
+
+def check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Raise InputError unless the files of a run have these digests."""
+    for name, wanted in digests.items():
+        path = folder / name
+        try:
+            found = digest(path)
+        except FileNotFoundError:
+            raise InputError(f"is not a kept run: it has no {name}", file=str(folder)) from None
+        if found != wanted:
+            raise InputError(_CHANGED, file=str(path))
 
 
 def log_of(table: pa.Table) -> Log:

@@ -138,21 +138,23 @@ class Run:
             "timings": dict(self.timings),
             "notes": [{"what": n.what, "field": n.field, "text": n.text, "count": n.count} for n in self.notes],
             "scenario": kept.scenario_document(self.scenario),
+            "files": {name: kept.digest(folder / name) for name in FILES[:-1]},
         }
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        (folder / "scenario.yaml").write_text(text, encoding="utf-8")
+        (folder / FILES[-1]).write_text(kept.sealed(text), encoding="utf-8")
 
     @classmethod
     def open(cls, path: AnyPath) -> Run:
-        """Read back a run that was kept. Raises InputError for what is none."""
+        """Read back a run that was kept. Raises InputError for what is none, or is not as it was kept."""
         import orjson
 
         folder = Path(path)
         whole.recover(folder)
-        document = _document(folder / "scenario.yaml")
-        nodes = kept.read_table(folder / "nodes.parquet")
-        tasks = kept.read_table(folder / "tasks.parquet", columns=kept.TASK_COLUMNS)
+        document = _document(folder / FILES[-1])
         try:
+            kept.check_files(folder, document["files"])
+            nodes = kept.read_table(folder / "nodes.parquet")
+            tasks = kept.read_table(folder / "tasks.parquet", columns=kept.TASK_COLUMNS)
             run = cls(
                 scenario=kept.scenario_of(document["scenario"], tasks, nodes),
                 log=kept.log_of(kept.read_table(folder / "log.parquet")),
@@ -189,9 +191,9 @@ def _document(path: Path) -> dict[str, Any]:
 
     if path.parent.is_dir() and not path.exists():
         raise InputError(f"is not a kept run: it has no {path.name}", file=str(path.parent))
-    documents = load_yaml(path)
-    document = documents[0].value if documents else None
+    document = load_yaml(path)[0].value
     if not isinstance(document, dict) or document.get("gnomon_run") != kept.FORM:
         allowed = f"a directory that was kept with --run, of form {kept.FORM}"
         raise InputError("is not a kept run", file=str(path), allowed=allowed)
+    kept.check_seal(path)
     return document
