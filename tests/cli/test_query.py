@@ -70,6 +70,10 @@ def test_every_type_of_value_is_written(gnomon: Gnomon, kept: Path, value: str) 
         ("SET enable_external_access = true", "only one statement that reads"),
         ("SELECT * FROM read_csv('/etc/passwd')", "disabled"),
         ("SELECT * FROM 'tasks.parquet'", "tasks.parquet"),
+        ("EXPLAIN ANALYZE COPY tasks TO 'out.csv'", "disabled"),
+        ("FROM query('DROP VIEW tasks')", "SELECT statement"),
+        ("INSTALL httpfs", "only one statement that reads"),
+        ("SELECT '\udc80'", "not text"),
     ],
 )
 def test_what_is_no_question_gets_one_line(gnomon: Gnomon, kept: Path, sql: str, said: str) -> None:
@@ -77,6 +81,11 @@ def test_what_is_no_question_gets_one_line(gnomon: Gnomon, kept: Path, sql: str,
     assert ended.code == USER_ERROR
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_columns_of_one_name_are_all_written(gnomon: Gnomon, kept: Path) -> None:
+    ended = gnomon("query", kept, "SELECT 1 AS a, 2 AS a, 3 AS a_1", "-o", "json")
+    assert json.loads(ended.out) == [{"a": 1, "a_1": 2, "a_1_1": 3}]
 
 
 def test_a_broken_table_is_named(gnomon: Gnomon, kept: Path) -> None:

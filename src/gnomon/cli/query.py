@@ -53,8 +53,22 @@ def query(
         ["" if value is None else str(value if isinstance(value, float) else plain_data(value)) for value in row]
         for row in rows
     ]
-    records = [dict(zip(names, row, strict=True)) for row in rows]
+    keys = _unlike(names)
+    records = [dict(zip(keys, row, strict=True)) for row in rows]
     emit(Output(output), records, table([name.upper() for name in names], cells, right=numeric))
+
+
+def _unlike(names: list[str]) -> list[str]:
+    """Names of columns as keys: one that is there already gets a number, as in DuckDB's own data frames.
+
+    >>> _unlike(["a", "b", "a", "a"])
+    ['a', 'b', 'a_1', 'a_2']
+    """
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name}_{number}" for number in range(1, len(names) + 1))
+        found.append(next(key for key in (name, *numbered) if key not in found))
+    return found
 
 
 def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -64,6 +78,7 @@ def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     from gnomon.model.errors import InputError
 
     try:
+        sql.encode()
         with _tables(folder) as tables:
             statements = duckdb.extract_statements(sql)
             allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -71,6 +86,8 @@ def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
                 raise InputError("only one statement that reads is run", field="SQL", found=sql, allowed="SELECT …")
             result = tables.execute(statements[0])
             return [column[0] for column in result.description], result.fetchall()
+    except UnicodeEncodeError:
+        raise InputError("not text", field="SQL", found=sql) from None
     except duckdb.Error as error:
         lines = str(error).split("\n\nLINE ")[0].splitlines()
         raise InputError(" ".join(line.strip() for line in lines), field="SQL") from None
@@ -86,11 +103,13 @@ def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     for name in TABLES:
         path = folder / f"{name}.parquet"
+        if path.is_dir():
+            raise InputError("a folder, not a file", file=str(path))
         try:
             connection.register(name, dataset.dataset(path, format="parquet"))
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"not a run: it has no {path.name}", file=str(folder)) from None
-        except ArrowInvalid:
+        except (ArrowInvalid, OSError):
             raise InputError("not a Parquet file", file=str(path)) from None
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
