@@ -62,6 +62,17 @@ def test_the_policies_of_a_scenario_are_its_variants(gnomon: Gnomon, workplace: 
     assert list(variants(gnomon("compare", "two.yaml", "-o", "json", "--workers", 1).out)) == ["easy", "fcfs"]
 
 
+def test_scenarios_that_have_one_policy_are_variants_too(gnomon: Gnomon, workplace: Path) -> None:
+    """Two machines: three tasks of 10, 10 and 5 s, on 4 processors and on 8."""
+    (workplace / "two.py").write_text(
+        "from dataclasses import replace\nfrom gnomon import Scenario\nfrom gnomon.api.load import load_cluster\n"
+        "one = Scenario.load('scenario.yaml')\nscenario = [one, replace(one, cluster=load_cluster(8))]\n"
+    )
+    for options, names in (([], ["easy", "easy (2)"]), (["-p", "fcfs"], ["fcfs", "fcfs (2)"])):
+        found = variants(gnomon("compare", "two.py", "-o", "json", "--workers", 1, *options).out)
+        assert found == dict(zip(names, (25 if options else 20, 10), strict=True))
+
+
 def test_the_page_shows_all_variants(gnomon: Gnomon, workplace: Path) -> None:
     ended = gnomon("compare", "trace.swf", "-p", "fcfs,easy", "--seeds", "1,2", "--html", "page.html", "--workers", 1)
     assert ended.code == ANSWERED
@@ -79,6 +90,8 @@ def test_the_page_shows_all_variants(gnomon: Gnomon, workplace: Path) -> None:
         (["trace.swf", "--policy", "fcfs,esay"], "did you mean 'easy'?"),
         (["trace.swf", "--cluster", "4", "--cluster", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["trace.swf", "--workers", "0"], "--workers"),
+        (["trace.swf", "--policy", ""], "--policy: no policy is named"),
+        (["trace.swf", "--policy", "fcfs", "--policy", ","], "--policy: no policy is named"),
     ],
 )
 def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[str], said: str) -> None:

@@ -39,6 +39,8 @@ def test_models_differ_and_seeds_repeat(gnomon: Gnomon, tmp_path: Path, options:
         ["work.swf", "--load", "nan"],
         ["work.swf", "--procs", "0"],
         ["work.swf", "--model", "other"],
+        ["work.swf", "--model", "common", "--arrivals", "daily"],
+        ["work.swf", "--model", "common", "--load", "1e-6", "--procs", "1"],
         ["nowhere/work.swf"],
     ],
 )

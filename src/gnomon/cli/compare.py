@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli.inputs import Arguments, numbers_of, policies_of, scenarios_of
+from gnomon.cli.inputs import Arguments, numbers_of, policies_of, scenarios_of, without_policies
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClustersOption,
@@ -102,16 +103,27 @@ def _trials(
     from gnomon.api.load import load_cluster
     from gnomon.scheduling.policy import parse_policy
 
-    scenarios = [replace(base[0], policy=parse_policy(text)) for text in policies] or list(base)
+    chosen = [parse_policy(text) for text in policies]
+    scenarios = [replace(one, policy=policy) for one in without_policies(base) for policy in chosen] or base
     names = list(dict.fromkeys(clusters)) or [""]
     trials = []
     for number, name in enumerate(names):
-        place = load_cluster(name, format=cluster_format) if number else base[0].cluster
-        for scenario in scenarios:
-            variant = scenario.policy.text + (f" on {name}" if len(names) > 1 else "")
+        place = load_cluster(name, format=cluster_format) if number else None
+        for title, scenario in zip(_titles(scenarios), scenarios, strict=True):
+            variant = title + (f" on {name}" if len(names) > 1 else "")
             for seed in seeds or [scenario.seed]:
-                trials.append(_Trial(variant, name, replace(scenario, cluster=place, seed=seed)))
+                trials.append(_Trial(variant, name, replace(scenario, cluster=place or scenario.cluster, seed=seed)))
     return trials
+
+
+def _titles(scenarios: Sequence[Scenario]) -> list[str]:
+    """The policy of each; those of a file that have the same one are numbered."""
+    seen: Counter[str] = Counter()
+    titles = []
+    for text in (scenario.policy.text for scenario in scenarios):
+        seen[text] += 1
+        titles.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return titles
 
 
 def _variant(row: Row, found: Comparison) -> Variant:

@@ -38,12 +38,14 @@ def generate(
         ),
     ] = Model.LUBLIN,
     arrivals: Annotated[
-        Arrivals,
+        Arrivals | None,
         typer.Option(
             metavar="A",
-            help="poisson; daily: with a daily cycle; lublin: with its bursts too. Not for the common model.",
+            help="poisson; daily: with a daily cycle; lublin: with its bursts too. Not for the common model. "
+            "[default: daily]",
+            show_default=False,
         ),
-    ] = Arrivals.DAILY,
+    ] = None,
     jobs: Annotated[int, typer.Option(metavar="N", help="How many jobs.")] = 10_000,
     procs: Annotated[int, typer.Option(metavar="P", help="Processors of the machine.")] = 1024,
     load: Annotated[float, typer.Option(metavar="L", help="Work that arrives / work that the machine can do.")] = 0.85,
@@ -62,9 +64,12 @@ def generate(
             "the ending tells the form", field="OUT", found=str(out), allowed=".swf, .csv, .swf.gz, .csv.gz"
         )
     if model is Model.COMMON:
+        if arrivals:
+            raise InputError("the common model has arrivals of its own", field="--arrivals", found=arrivals.value)
         work = synthetic.common(jobs, processors=procs, load=load, seed=seed)
     else:
-        parts = Parts(run_times=synthetic.RUN_TIMES[model.value], arrivals=synthetic.ARRIVALS[arrivals.value])
+        arriving = synthetic.ARRIVALS[(arrivals or Arrivals.DAILY).value]
+        parts = Parts(run_times=synthetic.RUN_TIMES[model.value], arrivals=arriving)
         work = synthetic.generate(jobs, processors=procs, load=load, seed=seed, model=parts)
     say_notes(writer(work, out))
     say(f"{len(work):,} jobs for {procs:,} processors in {out}")

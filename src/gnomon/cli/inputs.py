@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,13 +35,23 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     if len(given.work) == 1 and not given.work_format and is_scenario(given.work[0]):
         found = load_scenario(given.work[0])
         if given.policy is not None:
-            del found[1:]
+            found = without_policies(found)
         if given.cluster is not None:
             cluster = load_cluster(given.cluster, format=given.cluster_format)
             found = [replace(scenario, cluster=cluster) for scenario in found]
     else:
         found = [_of_parts(given)]
     return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+
+
+def without_policies(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """The first of those that differ in their policies only, as the variants of a YAML file do."""
+    names = [field.name for field in fields(scenarios[0]) if field.name not in ("policy", "work", "cluster")]
+    found: dict[tuple[object, ...], Scenario] = {}
+    for one in scenarios:
+        facts = tuple(repr(getattr(one, name)) for name in names)
+        found.setdefault((id(one.work), id(one.cluster), *facts), one)
+    return list(found.values())
 
 
 def scenario_of(given: Arguments) -> Scenario:
@@ -52,7 +62,7 @@ def scenario_of(given: Arguments) -> Scenario:
     if len(found) > 1:
         policies = ", ".join(scenario.policy.text for scenario in found)
         raise InputError(
-            "a scenario with several policies is for gnomon compare",
+            "a file with several scenarios is for gnomon compare",
             file=given.work[0],
             field="policy",
             found=policies,
@@ -151,10 +161,14 @@ def duration_ns(text: str, option: str) -> int:
 
 
 def policies_of(texts: Sequence[str] | None) -> list[str]:
-    """The policies of all ``--policy`` options, each once."""
+    """The policies of all ``--policy`` options, each once. Raises InputError for an option without any."""
+    from gnomon.model.errors import InputError
     from gnomon.scheduling.policy import split_policies
 
-    return list(dict.fromkeys(policy for text in texts or () for policy in split_policies(text)))
+    parts = [split_policies(text) for text in texts or ()]
+    if not all(parts):
+        raise InputError("no policy is named", field="--policy", found=",".join(texts or ()))
+    return list(dict.fromkeys(policy for part in parts for policy in part))
 
 
 def numbers_of(text: str | None, option: str) -> list[int]:

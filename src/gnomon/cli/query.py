@@ -98,8 +98,10 @@ def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
     import duckdb
     from pyarrow import ArrowInvalid, dataset
 
+    from gnomon.formats.whole import recover
     from gnomon.model.errors import InputError
 
+    recover(folder)
     connection = duckdb.connect(":memory:")
     for name in TABLES:
         path = folder / f"{name}.parquet"

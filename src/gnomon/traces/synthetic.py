@@ -15,7 +15,7 @@ from gnomon.engine.streams import stream
 from gnomon.model.errors import InputError
 from gnomon.model.quantity import NS_PER_S
 from gnomon.model.resources import MAX_TIME_NS
-from gnomon.model.work import Work
+from gnomon.model.work import IntArray, Work
 from gnomon.traces.columns import rigid_jobs
 from gnomon.traces.distributions import (
     Arrivals,
@@ -61,9 +61,7 @@ def generate(jobs: int, *, processors: int = 1024, load: float = 0.85, seed: int
     _check(jobs=jobs, processors=processors, load=load, seed=seed)
     size = model.sizes.draw(stream(seed, "sizes"), jobs, processors)
     run_s = model.run_times.draw(stream(seed, "run times"), size)
-    span_s = float((size * run_s).sum()) / (processors * load)
-    if span_s * NS_PER_S > MAX_TIME_NS:
-        raise InputError("the jobs would take more than 73 years to arrive", field="load", found=load)
+    span_s = _span_s(size, run_s, processors, load)
     return rigid_jobs(
         submit_s=model.arrivals.draw(stream(seed, "arrivals"), jobs, span_s),
         run_s=run_s,
@@ -99,7 +97,7 @@ def common(
     gaps = random.exponential(1.0, jobs)
     gaps[0] = 0.0
     if jobs > 1:
-        gaps *= float((size * run_s).sum()) / (processors * load) / gaps.sum()
+        gaps *= _span_s(size, run_s, processors, load) / gaps.sum()
     submit_s = np.rint(np.cumsum(gaps)).astype(np.int64)
     user = random.zipf(1.6, jobs) % 200 + 1
     return rigid_jobs(
@@ -111,6 +109,14 @@ def common(
         machine=processors,
         source=f"the common workload: {jobs} jobs, seed {seed}",
     )
+
+
+def _span_s(size: IntArray, run_s: IntArray, processors: int, load: float) -> float:
+    """The span of the submit times that gives the load."""
+    span_s = float((size * run_s).sum()) / (processors * load)
+    if span_s * NS_PER_S > MAX_TIME_NS:
+        raise InputError("the jobs would take more than 73 years to arrive", field="load", found=load)
+    return span_s
 
 
 def _check(**values: float) -> None:
