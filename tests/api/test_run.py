@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -248,6 +249,16 @@ def test_the_files_of_a_run_can_be_asked_in_sql(tmp_path: Path) -> None:
     ]
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics == every_state().metrics()
+
+
+@pytest.mark.unit
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_paths_of_bytes_that_are_no_text(tmp_path: Path) -> None:
+    scenario = replace(every_state().scenario, source="bad\udcff.yaml")
+    folder = tmp_path / "bad\udcff"
+    Run(scenario, every_state().log).save(folder)
+    assert Run.open(folder).scenario.source == "bad\\udcff.yaml"
+    every_state().write_tasks(folder.with_suffix(".parquet"))
 
 
 @pytest.mark.unit

@@ -51,15 +51,16 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
     policy = replace(scenario.policy, order=_name(scenario.policy.order), placement=_name(scenario.policy.placement))
     scenario = replace(scenario, policy=policy)
     cluster, work = scenario.cluster, scenario.work
+    scenario = replace(scenario, name=_text(scenario.name), source=_text(scenario.source))
     return {
         **{name: _plain(hints[name], getattr(scenario, name)) for name in _FACTS},
         "cluster": {
             "pool": cluster.pool,
-            "source": cluster.source,
+            "source": _text(cluster.source),
             "reservations": _plain(tuple[Reservation, ...], cluster.reservations),
         },
         "work": {
-            "source": work.source,
+            "source": _text(work.source),
             "processors": work.processors,
             "jobs": work.jobs is not None,
             "notes": _plain(tuple[Note, ...], work.notes),
@@ -128,11 +129,12 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
     import pyarrow.parquet as pq
 
     try:
-        schema = pq.read_schema(path)
-        names = [name for name in columns or schema.names if name in schema.names]
-        texts = [name for name in names if schema.field(name).type == "string" and name not in ("id", "name")]
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
-            return file.read(names)
+        with path.open("rb") as stored:
+            schema = pq.read_schema(stored)
+            names = [name for name in columns or schema.names if name in schema.names]
+            texts = [name for name in names if schema.field(name).type == "string" and name not in ("id", "name")]
+            with pq.ParquetFile(stored, read_dictionary=texts) as file:
+                return file.read(names)
     except FileNotFoundError:
         raise InputError(f"is not a kept run: it has no {path.name}", file=str(path.parent)) from None
     except (OSError, pa.ArrowException) as error:
@@ -210,6 +212,11 @@ def _codes(column: pa.ChunkedArray, codes: Mapping[str, int]) -> Any:
         known = np.array([*(codes[text] for text in chunk.dictionary.to_pylist()), 0], np.int8)
         parts.append(known[chunk.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)
+
+
+def _text(text: str) -> str:
+    """A path that is no text (bytes of another encoding) with these written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _name(part: object) -> str:

@@ -155,7 +155,8 @@ def write_parquet(path: Path, make: Maker, count: int) -> None:
     parts = (make(rows) for rows in slices(count))
     first = next(parts)
     texts = [field.name for field in first.schema if field.type == "string" and field.name not in ("id", "job")]
-    with pq.ParquetWriter(path, first.schema, compression="zstd", compression_level=1, use_dictionary=texts) as writer:
+    options = {"compression": "zstd", "compression_level": 1, "use_dictionary": texts}
+    with path.open("wb") as file, pq.ParquetWriter(file, first.schema, **options) as writer:
         writer.write_table(first)
         for part in parts:
             writer.write_table(part)

@@ -78,7 +78,9 @@ def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     from gnomon.model.errors import InputError
 
     try:
-        sql.encode()
+        for text, field in ((sql, "SQL"), (str(folder), "DIR")):
+            if not _is_text(text):
+                raise InputError("not text", field=field, found=text)
         with _tables(folder) as tables:
             statements = duckdb.extract_statements(sql)
             allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -86,11 +88,18 @@ def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
                 raise InputError("only one statement that reads is run", field="SQL", found=sql, allowed="SELECT …")
             result = tables.execute(statements[0])
             return [column[0] for column in result.description], result.fetchall()
-    except UnicodeEncodeError:
-        raise InputError("not text", field="SQL", found=sql) from None
     except duckdb.Error as error:
         lines = str(error).split("\n\nLINE ")[0].splitlines()
         raise InputError(" ".join(line.strip() for line in lines), field="SQL") from None
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be handed on; an argument of bytes in another encoding cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
