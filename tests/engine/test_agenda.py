@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from gnomon.api import Cluster, Scenario, Task, Work
 from gnomon.engine.agenda import enter_line, leave_line, next_end, pop_end, push_end
-from gnomon.engine.world import LINE, World
+from gnomon.engine.world import ENDS, LINE, World
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.compose import compose
+
+pytestmark = pytest.mark.unit
 
 
 def world_of(tasks: int) -> World:
@@ -49,6 +51,16 @@ def test_an_end_of_a_start_that_was_undone_is_void() -> None:
     enter(w, 0, 15, 3)  # and started anew
     assert next_end(w) == 15
     assert pop_end(w) == 0
+
+
+def test_void_ends_make_room_for_new_ones() -> None:
+    """Two tasks that start and lose their places again and again: there is room for three entries."""
+    w = world_of(2)
+    for ticket in range(1, 40):
+        enter(w, ticket % 2, 1000 - ticket, ticket)
+    assert w.at[ENDS] <= 3
+    assert next_end(w) == 1000 - 39
+    assert [pop_end(w), next_end(w), pop_end(w)] == [1, 1000 - 38, 0]
 
 
 @pytest.mark.property

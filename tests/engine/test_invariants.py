@@ -25,6 +25,8 @@ from gnomon.engine.run import Ports, run
 from gnomon.engine.world import HELD, NOW, ROWS, World
 from gnomon.scheduling.compose import compose
 
+pytestmark = pytest.mark.unit
+
 GPU = Shape(Resources(cpu_milli=1000, gpus=1))
 
 

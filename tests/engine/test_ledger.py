@@ -11,6 +11,8 @@ from gnomon.engine.ledger import fits, move, pick_devices
 from gnomon.engine.world import World
 from gnomon.scheduling.compose import compose
 
+pytestmark = pytest.mark.unit
+
 
 def world_with(node: Resources, *requests: Resources) -> World:
     tasks = [Task(str(i), Shape(request)) for i, request in enumerate(requests)]

@@ -9,6 +9,8 @@ from gnomon.api import Kind, Reason, State, Waiting
 from gnomon.engine.log import Log, outcome
 from gnomon.model.resources import NEVER
 
+pytestmark = pytest.mark.unit
+
 Row = tuple[int, Kind, int, int, Reason]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from gnomon.api import Cluster, Kind, Limits, Reason, Resources, Scenario, Shape, Task, Work, parse_policy, simulate
 from gnomon.engine.run import Ports, log_of, run
 from gnomon.engine.streams import stream
 from gnomon.scheduling.compose import compose
+
+pytestmark = pytest.mark.unit
 
 S = 10**9
 

@@ -24,14 +24,14 @@ def assert_one_meaning(scenario: Scenario) -> None:
     assert not differing
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(scenario=scenarios())
 def test_of_every_scenario(scenario: Scenario) -> None:
     assert_one_meaning(scenario)
 
 
 @pytest.mark.parametrize("name", POLICY_NAMES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_of_every_policy(name: str, data: st.DataObject) -> None:
     assert_one_meaning(data.draw(scenarios(policy=policies(name=name))))
