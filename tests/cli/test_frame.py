@@ -125,6 +125,32 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert ended.stderr == "2000 cases: 0 agree, 0 disagree, 2000 not modelled\n"
 
 
+@pytest.mark.parametrize(
+    ("redirections", "code", "said"),
+    [
+        (">&-", ANSWERED, "3 cases: 0 agree"),
+        ("2>&-", ANSWERED, ""),
+        (">&- 2>&- <&-", ANSWERED, ""),
+        ("> /dev/full", USER_ERROR, "error: standard output: cannot be written: No space left on device\n"),
+        ("2> /dev/full", ANSWERED, ""),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="the system has no device that is full")
+def test_streams_that_are_closed_or_full(tmp_path: Path, redirections: str, code: int, said: str) -> None:
+    for i in range(3):
+        (tmp_path / f"{i}.json").write_text('{"name": "n", "system": "abacus", "outcome": 0}')
+    ended = subprocess.run(
+        ["bash", "-c", f'"$@" {redirections}', "-", *PROGRAM, "verify", str(tmp_path)],
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert ended.returncode == code
+    assert ended.stderr.startswith(said)
+    assert "Traceback" not in ended.stderr
+
+
 def test_names_that_the_terminal_cannot_write_do_not_stop_it(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"name": "größer\\ud800", "system": "Ω", "outcome": 0}', encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes: answered; answered "no"; the input is at fault; Gnomon is; stopped by the user."""
@@ -16,6 +17,7 @@ ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main() -> None:
     """Run the command line of this process and end it."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
@@ -75,5 +77,14 @@ def _complain(error: BaseException, text: str) -> None:
     lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
     shown = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines]
     separator = "\n" if getattr(error, "story", None) else " "
-    sys.stdout.flush()
-    print(f"error: {separator.join(shown)}", file=sys.stderr)
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):  # who closed stderr does not want to know
+        print(f"error: {separator.join(shown)}", file=sys.stderr, flush=True)
+
+
+def _open_what_is_closed() -> None:
+    """Let streams that the process lacks lead nowhere: else the first file that is opened would take their place."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from io import StringIO
 from math import isfinite
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -49,21 +50,30 @@ def emit(output: Output, document: object, text: Text) -> None:
 
 
 def write(text: str) -> None:
-    """Write to stdout, until a reader such as ``head`` has seen enough: that is no error."""
+    """Write to stdout, until a reader such as ``head`` has seen enough: that is no error. A full disk is one."""
+    from gnomon.model.errors import InputError
+
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _lead_nowhere(sys.stdout)
+    except OSError as error:
+        _lead_nowhere(sys.stdout)
+        raise InputError(f"cannot be written: {error.strerror or error}", file="standard output") from None
 
 
 def say(text: str) -> None:
-    """Write a line to stderr."""
+    """Write a line to stderr, if one can."""
     from rich.text import Text
 
     from gnomon.report.text import plain
 
-    sys.stderr.write(_rendered(Text(plain(text), style="dim"), sys.stderr))
+    try:
+        sys.stderr.write(_rendered(Text(plain(text), style="dim"), sys.stderr))
+        sys.stderr.flush()
+    except OSError:
+        _lead_nowhere(sys.stderr)
 
 
 def say_notes(notes: Sequence[Note]) -> None:
@@ -100,11 +110,18 @@ def plain_data(value: Any) -> Any:
     return str(value)
 
 
+def _lead_nowhere(stream: IO[str]) -> None:
+    """Drop what is still to be written to a stream that takes no more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def _rendered(text: Text, stream: IO[str]) -> str:
     """The text with colours if the stream is a terminal, never wrapped or cut."""
     from rich.console import Console
 
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        console.print(text, soft_wrap=True)
-    return captured.get()
+    page = StringIO()
+    page.isatty = stream.isatty  # type: ignore[method-assign]
+    Console(file=page, highlight=False, markup=False, emoji=False).print(text, soft_wrap=True)
+    return page.getvalue()
