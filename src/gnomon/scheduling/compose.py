@@ -127,8 +127,10 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
 
 def _is_settled(opt: I64, columns: Columns) -> bool:
     """Whether refusals hold until something is given back: one queue in a fixed order, decisions that depend on what is
-    free and on promises alone, and every pass with the same rules."""
-    plain = len(columns["head"]) == 1 and not len(columns["window_node"])
+    free and on promises alone, and every pass with the same rules. A gang may find its places when less is free, as
+    its tasks take theirs one after the other, each the best for itself."""
+    alone = columns["size"].max(initial=1) == 1
+    plain = alone and len(columns["head"]) == 1 and not len(columns["window_node"])
     unlimited = bool((columns["limit"] >= NEVER).all() and (columns["most_running"] >= NEVER).all())
     changing = opt[[codes.COMMITTED, codes.SINGLE, codes.DROP, codes.PREEMPT, codes.ORDER_PYTHON, codes.FILL]]
     fixed_choice = opt[codes.PLACEMENT] != codes.PYTHON and opt[codes.BACKFILL] != codes.CONSERVATIVE
