@@ -34,6 +34,7 @@ MACHINE_PATHS: dict[str, str] = {}  # "examples/ray/cluster.yaml"
 IMPURE: dict[tuple[str, str], str] = {
     ("engine/fast.py", "os"): "finds where compiled kernels are cached",
     ("engine/fast.py", "pathlib"): "finds where compiled kernels are cached",
+    ("engine/fast.py", "shutil"): "removes a damaged cache of compiled kernels",
     ("engine/fast.py", "sys"): "reaches the modules of the kernels that it compiles",
     ("engine/fast.py", "llvmlite"): "teaches Numba what a world is",
     ("engine/fast.py", "llvmlite.ir"): "teaches Numba what a world is",

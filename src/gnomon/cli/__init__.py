@@ -56,7 +56,9 @@ def _invoke(arguments: list[str]) -> int:
 
     try:
         ended = typer.main.get_command(app).main(arguments, prog_name="gnomon", standalone_mode=False)
-    except typer.Abort:
+    except typer.Abort as error:
+        if isinstance(error.__cause__, EOFError):  # not the user's: nothing is read from the terminal
+            raise error.__cause__ from None
         return INTERRUPTED
     except Exception as error:
         if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name

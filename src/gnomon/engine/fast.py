@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -131,17 +132,25 @@ def compiled(function: _F) -> _F:
     return cast(_F, _forms()[function])
 
 
-def is_cached() -> bool:
-    """Whether an earlier process left compiled forms of exactly these kernels, so that using them costs little."""
-    return any(_folder().rglob("*.nbi"))
-
-
 @cache
 def _forms() -> dict[Any, Any]:
-    """Every kernel, compiled for the types that its annotations say, callees first."""
+    """Every kernel, compiled for the types that its annotations say, callees first.
+
+    What an earlier process compiled is read from its folder, if there is one; a folder that is damaged or full is
+    removed, and the next process begins a new one.
+    """
+    if folder := _folder():
+        try:
+            return _compiled(folder)
+        except Exception:  # whatever unpickling raises; what is not the folder's fault is raised again
+            shutil.rmtree(folder, ignore_errors=True)
+    return _compiled(None)
+
+
+def _compiled(folder: Path | None) -> dict[Any, Any]:
     scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in KERNELS}
     forms: dict[Any, Any] = {}
-    with _settings():
+    with _cache_in(folder):
         for plain in _callees_first():
             scope = scopes[plain.__module__]
             clone = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__)
@@ -149,7 +158,7 @@ def _forms() -> dict[Any, Any]:
             hints = get_type_hints(plain, include_extras=True)
             result = _type_of(hints.pop("return"))
             signature = result(*map(_type_of, hints.values()))
-            form = numba.njit(signature, cache=_usable(), **_options(KERNELS[plain]))(clone)
+            form = numba.njit(signature, cache=folder is not None, **_options(KERNELS[plain]))(clone)
             forms[plain] = form
             for other in scopes.values():
                 if other.get(plain.__name__) is plain:
@@ -186,28 +195,33 @@ def _callees_first() -> list[FunctionType]:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def _cache_in(folder: Path | None) -> Iterator[None]:
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(_folder())
+    config.CACHE_DIR = str(folder or before)
     try:
         yield
     finally:
         config.CACHE_DIR = before
 
 
-@cache
-def _usable() -> bool:
+def _folder() -> Path | None:
+    """Where compiled kernels are kept; None if that is nowhere."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(home):  # as the specification says
+        home = os.path.expanduser("~/.cache")
+    folder = Path(home) / "gnomon" / f"kernels-{_digest()}"
+    if not folder.is_absolute():
+        return None
     try:
-        _folder().mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        return False
-    return os.access(_folder(), os.W_OK)
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
-@cache
-def _folder() -> Path:
+def _digest() -> str:
+    """What the compiled forms hang on."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {_FIELDS}".encode())
     for file in sorted({function.__code__.co_filename for function in KERNELS} | {__file__}):
         digest.update(Path(file).read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "gnomon" / f"kernels-{digest.hexdigest()[:16]}"
+    return digest.hexdigest()[:16]
