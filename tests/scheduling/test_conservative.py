@@ -89,6 +89,17 @@ def test_a_hole_is_used_by_who_fits_it() -> None:
     assert starts(run(tasks, 4, "conservative")) == {"A": 0, "X": 10, "C": 15, "B": 2}
 
 
+def test_the_places_of_a_gang_are_booked_until_its_longest_task_ends() -> None:
+    """g1 is expected to end at 6 and ends at 5, as g0 does: x and y are promised 6, and both start at 5."""
+    gang = [task("g0", 2, 5, job="g"), task("g1", 2, 5, estimate=6, job="g")]
+    assert starts(run([*gang, task("x", 2, 5), task("y", 2, 5)], 4, "conservative")) == {
+        "g0": 0,
+        "g1": 0,
+        "x": 5,
+        "y": 5,
+    }
+
+
 def test_a_place_on_each_node() -> None:
     """X wants a node whole and is promised n1, which is free first; long tasks go to n0."""
     tasks = [task("a", 3, 20), task("b", 3, 10), task("X", 4, 5, at=1), task("c", 1, 19, at=2), task("d", 1, 7, at=3)]

@@ -116,11 +116,11 @@ def test_tasks_without_length_take_their_turn_at_one_instant() -> None:
     assert starts(done) == ends(done) == {"z0": 0, "z1": 0, "z2": 0}
 
 
-def test_a_task_that_overran_moves_the_reservation() -> None:
-    """A was expected to end at 5 and does not: at 6 the earliest time that H can be promised is 6 itself, when A and B
-    both count as over, so that C may use the processor that H will not need."""
-    tasks = [task("A", 3, 20, estimate=5), task("B", 1, 5.5), task("H", 3, 5, at=1), task("C", 1, 50, at=6)]
-    assert starts(run(tasks, 4, "easy", kill_at_limit=False)) == {"A": 0, "B": 0, "H": 20, "C": 6}
+def test_an_expected_end_that_has_passed_counts_as_now() -> None:
+    """H is promised 5, when A is expected to be over; but A and B run on. At 8, though nothing has ended since, both
+    count as over at 8 at the earliest, so that C may use the processor that H will not need."""
+    tasks = [task("A", 2, 20, estimate=5), task("B", 1, 20, estimate=7), task("H", 3, 5, at=1), task("C", 1, 50, at=8)]
+    assert starts(run(tasks, 4, "easy", kill_at_limit=False)) == {"A": 0, "B": 0, "H": 20, "C": 8}
 
 
 def test_nobody_goes_beyond_a_limit_by_backfilling() -> None:

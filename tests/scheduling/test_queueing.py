@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -119,12 +118,6 @@ class TestLimits:
     def test_a_gang_of_more_tasks_than_may_run_is_refused(self) -> None:
         gang = [task(f"g{i}", user="ann", job="g") for i in range(3)]
         assert set(reasons(run(gang, 4, tenants=[Tenant("ann", max_running=2)])).values()) == {Reason.OVER_LIMIT}
-
-    def test_the_cause_of_a_start_is_what_freed_the_limit(self) -> None:
-        done = run(many("ann", 2, 10), 4, tenants=[Tenant("ann", max_running=1)])
-        log = done.log
-        start = int(np.flatnonzero((log.kind == Kind.START) & (log.subject == 1))[0])
-        assert (log.kind[log.cause[start]], log.subject[log.cause[start]]) == (Kind.END, 0)
 
 
 @pytest.mark.property

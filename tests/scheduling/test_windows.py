@@ -51,6 +51,17 @@ class TestMaintenance:
         assert starts(run([task("a", 1, 15), task("b", 1, 15)], cluster, policy)) == {"a": 0, "b": 0}
         assert starts(run([task("a", 1.5, 15), task("b", 1.5, 15)], cluster, policy))["b"] == 15
 
+    def test_what_is_given_back_before_it_counts(self, policy: str) -> None:
+        """A holds what is set aside from 10 on, and is expected to end at 8: B may have the rest as long as it likes."""
+        cluster = nodes(4, reservations=(window(10, 20, amount=amount(2)),))
+        assert starts(run([task("A", 2, 8), task("B", 2, 15, at=1)], cluster, policy)) == {"A": 0, "B": 1}
+
+    def test_a_gang_counts_as_a_whole(self, policy: str) -> None:
+        """One task of the gang would leave enough, two do not."""
+        cluster = nodes(2, reservations=(window(10, 20, amount=amount(1)),))
+        pair = [task(f"g{i}", 1, 15, job="g") for i in range(2)]
+        assert starts(run(pair, cluster, policy)) == {"g0": 20, "g1": 20}
+
     def test_devices_are_set_aside_from_the_last(self, policy: str) -> None:
         cluster = nodes(amount(8, gpus=2), reservations=(window(10, 20, amount=amount(gpus=1)),))
         tasks = [task("a", 1, 15, gpus=1), task("b", 1, 15, gpus=1), task("c", 1, 10, gpus=1)]
