@@ -29,6 +29,12 @@ def test_the_end_that_freed_its_node() -> None:
     assert cause_of("a", run(tasks, nodes(2, Node("n1", amount(1), "q")))) == (Kind.END, "x")
 
 
+def test_what_freed_the_one_in_front() -> None:
+    """`a` could have had the other node all along: the order held it up, until `x` was over and `h` started."""
+    tasks = [task("x", 2, 5), task("h", 2, at=1), task("a", 1, at=2)]
+    assert cause_of("a", run(tasks, nodes(2, 1))) == (Kind.END, "x")
+
+
 def test_the_end_that_freed_its_tenant() -> None:
     """It starts on a node where nothing has changed."""
     cluster = nodes(Node("n0", amount(1), "p"), Node("n1", amount(1), "q"))

@@ -52,7 +52,7 @@ class TestMaintenance:
         assert starts(run([task("a", 1.5, 15), task("b", 1.5, 15)], cluster, policy))["b"] == 15
 
     def test_what_is_given_back_before_it_counts(self, policy: str) -> None:
-        """A holds what is set aside from 10 on, and is expected to end at 8: B may have the rest as long as it likes."""
+        """A holds what is set aside from 10 on, but is expected to end at 8: B may have the rest for longer."""
         cluster = nodes(4, reservations=(window(10, 20, amount=amount(2)),))
         assert starts(run([task("A", 2, 8), task("B", 2, 15, at=1)], cluster, policy)) == {"A": 0, "B": 1}
 

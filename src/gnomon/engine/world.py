@@ -74,7 +74,7 @@ class World(NamedTuple):
     most_running: I64
     usage: F64  # decayed use, millicore-ns
     usage_at: I64
-    tenant_row: I32
+    tenant_row: I32  # the log row that last gave something back to a tenant, if there are limits
     # shapes
     need: I64x2  # (S, D+1), the last: device total
     gpus: I32

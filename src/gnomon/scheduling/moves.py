@@ -24,7 +24,7 @@ from gnomon.engine.world import (
     World,
 )
 from gnomon.model.resources import NEVER
-from gnomon.scheduling.codes import BACKFILL, CONSERVATIVE, PLACEMENT, PYTHON, REAL_ENDS, USES_LINE
+from gnomon.scheduling.codes import BACKFILL, CONSERVATIVE, LIMITED, PLACEMENT, PYTHON, REAL_ENDS, USES_LINE
 from gnomon.scheduling.easy import candidate_length
 from gnomon.scheduling.placing import ASK_PYTHON, choose_devices, choose_node
 from gnomon.scheduling.profile import book
@@ -103,6 +103,8 @@ def commit(w: World, u: int) -> None:
         task = w.member[i]
         charge(w, t, w.shape[task], 1)
         cause = max(w.arrive_row[task], w.node_row[w.node[task]], w.tenant_row[t])
+        if cause == w.arrive_row[task] and w.why[task] != NO_REASON:  # others held it up, who have their places now
+            cause = max(cause, w.at[TRIGGER])
         job = w.job[task]
         if w.missing[job] > 0:
             w.missing[job] -= 1
@@ -212,7 +214,8 @@ def release(w: World, task: int, row: int) -> None:
     charge(w, t, w.shape[task], -1)
     w.ticket[task] = -1
     w.node_row[n] = row
-    w.tenant_row[t] = row
+    if w.opt[LIMITED] == 1:
+        w.tenant_row[t] = row
     w.at[TRIGGER] = row
     w.at[QUIET] = 0
 
