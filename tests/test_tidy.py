@@ -21,7 +21,7 @@ pytestmark = pytest.mark.tidy
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src" / "gnomon"
-CORE = ("model", "engine", "scheduling", "resources", "recovery", "dataflow")
+CORE = ("model", "engine", "scheduling", "resources", "recovery", "dataflow", "control")
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 70
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from gnomon.engine.log import Kind, Log, Reason
+from gnomon.engine.log import COLUMNS, Kind, Log, Reason
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER, Resources
@@ -120,7 +120,7 @@ def log_of(table: pa.Table) -> Log:
     columns = {"kind": _codes(table["kind"], kinds), "reason": _codes(table["reason"], reasons)}
     for name in ("t_ns", "instant", "subject", "node", "cause", "value"):
         columns[name] = _own(table[name])
-    return Log(**{one.name: columns[one.name] for one in fields(Log)})
+    return Log(**{name: columns[name] for name in COLUMNS})
 
 
 def read_table(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:

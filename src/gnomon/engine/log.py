@@ -19,14 +19,35 @@ PREEMPT   the task (index) that takes its place
 CANCEL    0
 STOP      the run itself ended early: reason says which limit
 WAKE      0 (a window that was set aside begins or ends)
+FAIL      an attempt ends before its time (reason: the cause): ns of work that are lost with it
+RETRY     ns at which the task is queued again
+QUEUE     attempts so far; the task stands in its queue again
+UNDO      0; the result of a task that was done is lost, and has to be made again
+FAULT     number of the fault among those of the run (details say which); subject or node: whom it strikes
+HEAL      number of the fault, which is over
+NOTICE    ns since the fault began; the control plane takes the node for lost
+CLOSE     0; the node takes no new work (reason: why)
+OPEN      0; the node takes new work again
+COPY      device mask; a copy of the task runs besides the attempt that counts (reason: how that comes)
+COPY_END  ns that the copy ran; it stops (reason: how it ended)
+SPEED     speed of the attempt from now on, in 1/10,000 (reason: what slows it most)
+PRESSURE  bytes left of a resource of the node (reason: which)
+CALM      bytes left; the pressure is over
+LEAD      the member of the control plane that decides from now on, -1 nobody
+REFUSE    tasks of the job that are away; a budget forbids one more disruption
 ========  ==========================================================================================
+
+A task on a node that is gone, or cut off, fails (FAIL) when the control plane gives it up, not before; what still runs
+on the other side then is a COPY. ``details`` hold more numbers and names of a row, where there are any.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +69,22 @@ class Kind(IntEnum):
     CANCEL = 9
     STOP = 10
     WAKE = 11
+    FAIL = 12
+    RETRY = 13
+    QUEUE = 14
+    UNDO = 15
+    FAULT = 16
+    HEAL = 17
+    NOTICE = 18
+    CLOSE = 19
+    OPEN = 20
+    COPY = 21
+    COPY_END = 22
+    SPEED = 23
+    PRESSURE = 24
+    CALM = 25
+    LEAD = 26
+    REFUSE = 27
 
 
 class Waiting(IntEnum):
@@ -82,6 +119,12 @@ class Reason(IntEnum):
     """Capacity set aside in advance is in the way."""
     PEERS = 22
     """Its place is held; the other tasks of the job have none yet."""
+    BACKOFF = 23
+    """It is retried after a delay; value: when."""
+    NO_LEADER = 24
+    """Nobody decides: the control plane has no leader."""
+    NEEDS = 25
+    """It reads results that are not there (yet, or any more)."""
     TENANT_LIMIT = 30
     """Its user or queue holds as much as it may."""
     TENANT_RUNNING = 31
@@ -106,6 +149,66 @@ class Reason(IntEnum):
     """Nothing can happen any more, and tasks hold what the others wait for."""
     INTERRUPTED = 64
     """The user interrupted the run."""
+    EXIT = 70
+    """The attempt failed by itself."""
+    MEMORY = 71
+    """It used more memory than its limit."""
+    NODE_MEMORY = 72
+    """Its node's memory was used up."""
+    DISK = 73
+    """Its node's disk was full, or too slow."""
+    STORE = 74
+    """The store of shared objects was full and could not spill."""
+    DEVICE = 75
+    """Its device was lost."""
+    KILLED = 76
+    """Its process was killed from outside."""
+    NODE = 77
+    """Its node was given up."""
+    PEER = 78
+    """A task of its gang was lost."""
+    EVICTED = 79
+    """It was sent away to relieve its node."""
+    DRAINED = 80
+    """It was sent away so that its node can be emptied."""
+    CORDONED = 90
+    """An operator closed the node."""
+    LOST = 91
+    """The node is taken for lost."""
+    UNDER_PRESSURE = 92
+    """The node has too little left of a resource."""
+    REMOVED = 93
+    """The node is not part of the cluster (any more)."""
+    SPECULATIVE = 94
+    """A second copy, because the first is slow."""
+    ORPHANED = 95
+    """A copy that the control plane has given up, and that runs on."""
+    WON = 96
+    """It was done before the attempt that counted."""
+    BEATEN = 97
+    """Another was done before it."""
+    FENCED = 98
+    """It was stopped: by its node, which was cut off too long, or by the control plane when it heard of it."""
+    FINISHED = 99
+    """It ran to its end though it did not count any more: its effects are there twice."""
+    QUOTA = 100
+    """Its limit of processors."""
+    CPU = 101
+    """Others want processors as well."""
+    DISK_RATE = 102
+    """The disk is too slow for all who use it."""
+    PAUSES = 103
+    """It pauses, as its memory is almost full."""
+    SLOW = 104
+    """The node is slow."""
+    SPILLING = 105
+    """It waits while the store of shared objects spills."""
+    FULL_SPEED = 106
+    """Nothing slows it any more."""
+    ELECTED = 107
+    """A majority chose it."""
+    NO_MAJORITY = 108
+    """No set of members that hear of each other is a majority."""
 
     @property
     def waiting(self) -> Waiting:
@@ -143,21 +246,29 @@ class Log:
     cause: npt.NDArray[np.int32]
     reason: npt.NDArray[np.int8]
     value: npt.NDArray[np.int64]
+    details: Mapping[int, Mapping[str, int | str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.t_ns)
 
     def canonical_bytes(self) -> bytes:
-        """The log as bytes that two equal runs share: every column, little-endian, in the order of the fields."""
+        """The log as bytes that two equal runs share: every column, little-endian, in the order of the fields; then the
+        details, if there are any, by row and name."""
         parts = []
-        for field in fields(self):
-            column = getattr(self, field.name)
+        for name in COLUMNS:
+            column = getattr(self, name)
             parts.append(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes())
+        for row, facts in sorted(self.details.items()):
+            parts.append(repr((row, sorted(facts.items()))).encode())
         return b"".join(parts)
 
     def digest(self) -> str:
         """SHA-256 of the canonical bytes."""
         return hashlib.sha256(self.canonical_bytes()).hexdigest()
+
+
+COLUMNS: Final = tuple(one.name for one in fields(Log) if one.name != "details")
+"""The names of the columns, in their order."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +299,10 @@ _STATE_AFTER = {
     Kind.KILL: State.KILLED,
     Kind.PREEMPT: State.WAITING,
     Kind.CANCEL: State.KILLED,
+    Kind.FAIL: State.FAILED,
+    Kind.RETRY: State.WAITING,
+    Kind.QUEUE: State.WAITING,
+    Kind.UNDO: State.WAITING,
 }
 
 
@@ -199,13 +314,13 @@ def outcome(log: Log, tasks: int) -> Outcome:
     attempts = np.zeros(tasks, np.int32)
     arrive, first, start, end = (np.full(tasks, NEVER, np.int64) for _ in range(4))
 
-    about_task = log.subject >= 0
-    kind, subject = log.kind[about_task], log.subject[about_task]
-    t, why, where = log.t_ns[about_task], log.reason[about_task], log.node[about_task]
-    # With repeated indices NumPy assigns in order, so the last row of a task wins.
     after = np.zeros(max(Kind) + 1, np.int8)
     for event, then in _STATE_AFTER.items():
         after[event] = then
+    about_task = (log.subject >= 0) & (after[log.kind] > 0)
+    kind, subject = log.kind[about_task], log.subject[about_task]
+    t, why, where = log.t_ns[about_task], log.reason[about_task], log.node[about_task]
+    # With repeated indices NumPy assigns in order, so the last row of a task wins.
     state[subject] = after[kind]
     reason[subject] = why
 
@@ -216,6 +331,7 @@ def outcome(log: Log, tasks: int) -> Outcome:
     first[subject[started][::-1]] = t[started][::-1]
     node[subject[started]] = where[started]
     np.add.at(attempts, subject[started], 1)
-    ended = np.isin(kind, (Kind.END, Kind.KILL, Kind.CANCEL))
-    end[subject[ended]] = t[ended]
+    open_again = np.isin(kind, (Kind.RETRY, Kind.QUEUE, Kind.UNDO))
+    ended = np.isin(kind, (Kind.END, Kind.KILL, Kind.CANCEL, Kind.FAIL)) | open_again
+    end[subject[ended]] = np.where(open_again[ended], NEVER, t[ended])
     return Outcome(state, arrive, first, start, end, attempts, node, reason)

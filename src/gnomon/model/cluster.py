@@ -8,13 +8,31 @@ from gnomon.model.resources import NEVER, Resources
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """What a node really has, where that is more than, or beside, what may be asked of it (``Node.capacity``).
+
+    ``cpu_milli``, ``memory_bytes``: 0: as much as may be asked for; ``used_bytes``: memory that the system itself uses.
+    ``disk_bytes``, ``disk_rate`` (bytes/s), ``store_bytes``: 0: so much that it never matters.
+    """
+
+    cpu_milli: int = 0
+    memory_bytes: int = 0
+    used_bytes: int = 0
+    disk_bytes: int = 0
+    disk_rate: int = 0
+    store_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
-    """A machine. ``kind`` is its device model or machine type, what a task's ``node_kinds`` choose from."""
+    """A machine. ``kind`` is its device model or machine type, what a task's ``node_kinds`` choose from; ``machine``
+    what it really has."""
 
     name: str
     capacity: Resources
     kind: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+    machine: Machine = Machine()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gnomon.model.cluster import Cluster
+from gnomon.model.fault import Failure, FailureProcess
+from gnomon.model.operation import Operation
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.work import Work
 
@@ -98,6 +100,7 @@ class Scenario:
       have and wait for their peers.
     - ``tenants_by``: "user" or "queue", whom fair orders and limits look at; ``tenants``: their shares and limits.
     - ``preempt``: a task may take the place of running tasks of lower priority.
+    - ``faults``: what goes wrong; ``operation``: how use is enforced, and how what goes wrong is noticed and answered.
     """
 
     cluster: Cluster
@@ -113,3 +116,5 @@ class Scenario:
     tenants: Sequence[Tenant] = ()
     name: str = ""
     source: str = ""
+    faults: tuple[Failure | FailureProcess, ...] = ()
+    operation: Operation = Operation()

@@ -6,12 +6,12 @@ It is folded from the log up to that row, so that what a decision saw can be tol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Outcome, Reason, State, outcome
+from gnomon.engine.log import COLUMNS, Kind, Log, Outcome, Reason, State, outcome
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.history import FloatArray
 from gnomon.model.cluster import Reservation
@@ -81,7 +81,7 @@ class Situation:
     @cached_property
     def _outcome(self) -> Outcome:
         log = self.ground.past.log
-        before = Log(*(getattr(log, one.name)[: self.row] for one in fields(log)))
+        before = Log(*(getattr(log, name)[: self.row] for name in COLUMNS))
         return outcome(before, len(self.ground.work))
 
     @cached_property
