@@ -89,8 +89,8 @@ class Eviction:
     ``every_ns`` (0: all at once).
 
     ``zone``: the label that tells zones apart (empty: one zone). When at least ``partial_e4`` of a zone, and more
-    than ``partial_more`` nodes, are lost, the zone goes by ``partial_every_ns`` if it has more than ``large`` nodes, and
-    stops if not (``partial_e4`` 0: no such rule). ``all_stop``: with every zone lost whole, the control plane takes
+    than ``partial_more`` nodes, are lost, the zone goes by ``partial_every_ns`` if it has more than ``large`` nodes,
+    and stops if not (``partial_e4`` 0: no such rule). ``all_stop``: with every zone lost whole, the control plane takes
     itself for the one that is cut off and gives up nothing.
     """
 
