@@ -15,14 +15,17 @@ from hypothesis import strategies as st
 from gnomon.api.load import is_scenario, joined, load_cluster, load_scenario, load_work
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import InputError
+from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario, Tenant
+from gnomon.model.usage import Profile, Usage
 from gnomon.model.work import Note, Task, Work
 from gnomon.scheduling.policy import parse_policy
 from tests.shared import EXAMPLES, SHARED, needs_shared
 
 S = 10**9
 SWF = "; MaxProcs: 4\n1 0 5 60 2 -1 -1 2 90 -1 1 7 1 -1 1 -1 -1 -1\n"
+USAGES = [Usage((("cpu", Profile(((0, amount),))),)) for amount in (1, 2)]
 PARTS = "cluster: 4\nwork: [{id: a, cpu: 1, duration: 60}]\n"
 
 
@@ -329,10 +332,16 @@ class TestParts:
                 user=data.draw(word),
                 queue=data.draw(word),
                 job=data.draw(word),
+                usage=data.draw(st.sampled_from([None, *USAGES])),
+                recovery=Recovery(exclude=data.draw(st.integers(0, 2))),
             )
             for n, id in enumerate(ids)
         ]
         cut = data.draw(st.integers(0, len(tasks)))
+        for n in range(len(tasks)):
+            before = ids[:n] if n < cut else ids[cut:n]  # only tasks of one file can need each other
+            needs = data.draw(st.lists(st.sampled_from(before), unique=True)) if before else []
+            tasks[n] = replace(tasks[n], needs=tuple(needs))
         parts, whole = (tasks[:cut], tasks[cut:]), Work.from_tasks(tasks)
         found = joined([Work.from_tasks(part, source=f"file {n}") for n, part in enumerate(parts)])
         assert [found.task(n) for n in range(len(found))] == [whole.task(n) for n in range(len(whole))]
