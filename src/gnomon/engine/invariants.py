@@ -32,9 +32,13 @@ def resources_are_conserved(w: World) -> Broken:
         np.add.at(held[:, plain + k], nodes, uses * w.share[shapes])
     if (w.free < 0).any():
         yield f"a node has less than nothing free: {w.free.min()}", -1
-    if not np.array_equal(held + w.free, w.capacity):
-        node = int(np.flatnonzero((held + w.free != w.capacity).any(axis=1))[0])
-        yield f"node {node} holds {held[node]} and has {w.free[node]} free, of {w.capacity[node]}", -1
+    if (w.withheld < 0).any():
+        yield f"less than nothing of a node is withheld: {w.withheld.min()}", -1
+    total = held + w.free + w.withheld
+    if not np.array_equal(total, w.capacity):
+        node = int(np.flatnonzero((total != w.capacity).any(axis=1))[0])
+        parts = f"{w.free[node]} free and {w.withheld[node]} withheld, of {w.capacity[node]}"
+        yield f"node {node} holds {held[node]} and has {parts}", -1
 
 
 def devices_are_whole(w: World) -> Broken:

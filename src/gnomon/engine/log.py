@@ -227,11 +227,13 @@ class State(IntEnum):
     FAILED = 5
     KILLED = 6
     REJECTED = 7
+    DELAYED = 8
+    """It waits, but not in a queue: for a time, or for the results of others."""
 
     @property
     def label(self) -> str:
         """The word in the tasks file."""
-        return "waiting" if self in (State.UNBORN, State.WAITING, State.HELD) else self.name.lower()
+        return "waiting" if self in (State.UNBORN, State.WAITING, State.HELD, State.DELAYED) else self.name.lower()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from gnomon.engine.world import (
     FULL,
     HELD,
     INSTANT,
+    NEED_EVENTS,
     NEED_NODE,
     NEED_ORDER,
     NEED_SPACE,
@@ -40,7 +41,8 @@ class Ports:
     ``order(world, state)`` puts the queue in order, ``state`` being what ``advance`` takes; ``place(world)`` answers
     the question in ``World.at[ASK]``;
     ``next_time(world)``: when the next event is; ``check(world)`` runs after every instant and raises InvariantError;
-    ``progress(world)`` returns False to stop the run.
+    ``progress(world)`` returns False to stop the run; ``events(world)`` lets happen what Python handles, and gives the
+    world afterwards.
     """
 
     next_time: Callable[[World], int]
@@ -48,6 +50,7 @@ class Ports:
     place: Callable[[World], None] | None = None
     check: Callable[[World], None] | None = None
     progress: Callable[[World], bool] | None = None
+    events: Callable[[World], World] | None = None
 
 
 def run(
@@ -68,6 +71,10 @@ def run(
             ports.order(world, state)
         elif answer == NEED_NODE and ports.place:
             ports.place(world)
+        elif answer == NEED_EVENTS and ports.events:
+            after = ports.events(world)
+            if after is not world:
+                world, state = after, enter(after)
         else:
             if ports.check:
                 ports.check(world)

@@ -48,6 +48,7 @@ class World(NamedTuple):
     ticket: I64  # number of its current start; an agenda entry with another ticket is void
     arrive_row: I32
     start_row: I32
+    watch: I8  # 1: Python events follow its starts and its ends
     # units
     first: I32  # its members are member[first : first + size]
     size: I32
@@ -63,6 +64,8 @@ class World(NamedTuple):
     missing: I32  # tasks of the job that have no place yet, until it has begun
     job_first: I32  # its tasks are member[job_first : job_first + job_count]
     job_count: I32
+    avoids: I32  # row of avoid, -1: it goes anywhere
+    avoid: I8x2  # (rows, N): 1: not there
     # tenants
     head: I32
     tail: I32
@@ -87,6 +90,9 @@ class World(NamedTuple):
     capacity: I64x2  # (N, D+K)
     free: I64x2  # (N, D+K)
     rest: I64x2  # (N, D+K): what will be free at the reservation, less what is promised
+    withheld: I64x2  # (N, D+K): neither free nor held by a task that counts: copies, lost devices
+    closed: I8  # why it takes no new work, in bits; 0: it does
+    watch_node: I8  # 1: Python events follow starts and ends here
     node_row: I32  # the log row that last gave something back here
     families: I32x2  # (N, F): how many running tasks of each family
     total: I64  # (D+1): over all nodes
@@ -169,12 +175,16 @@ BLOCKED: Final = 26  # the unit that stopped the first phase of this pass
 SCANNED: Final = 27  # position in arrivals of a scan in the order of submission
 QUIET: Final = 29  # 1: the last pass ended with BLOCKED stopping the queue, and nothing was given back since
 OLDEST: Final = 28  # no unit before this position in arrivals waits any more
-AT_SIZE: Final = 32
+TIMER: Final = 30  # when the next event that Python handles is due
+CALL: Final = 31  # 1: Python has something to look at now
+FROZEN: Final = 32  # 1: nobody decides, so that nothing is placed
+AT_SIZE: Final = 40
 
 # Phases of a pass.
 IDLE: Final = 0
 HEADS: Final = 1
 SCAN: Final = 2
+EVENTS: Final = 3  # Python handles events; then the pass follows
 
 # What advance and schedule answer.
 OK: Final = 0  # nothing is left before ``until``
@@ -184,3 +194,4 @@ NEED_ORDER: Final = 3
 NEED_NODE: Final = 4
 REPEATING: Final = 5
 FULL: Final = 6  # the log has as many rows as it may
+NEED_EVENTS: Final = 7  # events that Python handles

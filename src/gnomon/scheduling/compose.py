@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.run import Advance
-from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, DECIDED, I64, NOW, PROMISED, World
+from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, DECIDED, I64, NOW, PROMISED, TIMER, World
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import PYTHON_ORDER, PYTHON_PLACEMENT, Scenario
@@ -179,6 +179,7 @@ def _task_columns(scenario: Scenario) -> Columns:
         "ticket": np.full(n, -1, np.int64),
         "arrive_row": np.full(n, -1, np.int32),
         "start_row": np.full(n, -1, np.int32),
+        "watch": np.zeros(n, np.int8),
     }
 
 
@@ -216,6 +217,8 @@ def _unit_columns(scenario: Scenario, columns: Columns) -> Columns:
         "missing": size.copy(),
         "job_first": job_first,
         "job_count": size,
+        "avoids": np.full(jobs, -1, np.int32),
+        "avoid": np.zeros((0, len(columns["capacity"])), np.int8),
     }
 
 
@@ -288,6 +291,7 @@ def _scalars() -> I64:
     at = np.zeros(AT_SIZE, np.int64)
     at[[CHOSEN, PROMISED, BLOCKED]] = -1
     at[NOW] = -1
+    at[TIMER] = NEVER
     at[DECIDED] = 0
     return at
 

@@ -8,11 +8,13 @@ from gnomon.engine.log import Kind, State
 from gnomon.engine.record import emit
 from gnomon.engine.world import (
     ARRIVED,
+    CALL,
     QUIET,
     ROWS,
     SEEN,
     STEPS,
     TASKS_INSIDE,
+    TIMER,
     TRIGGER,
     WAITING,
     WOKEN,
@@ -34,7 +36,7 @@ def next_time(w: World) -> int:
         now = min(now, w.submit[w.member[w.first[w.arrivals[w.at[ARRIVED]]]]])
     if w.at[WOKEN] < len(w.wakes) and (w.at[WAITING] > 0 or w.at[ARRIVED] < len(w.arrivals)):
         now = min(now, w.wakes[w.at[WOKEN]])  # of interest only to those who wait, or will
-    return now
+    return min(now, w.at[TIMER])
 
 
 @kernel
@@ -57,7 +59,8 @@ def has_space(w: World, now: int) -> bool:
 
 @kernel
 def take_events(w: World, now: int) -> None:
-    """Ends, then windows, then submissions; or only the first of them with ``instants=single``."""
+    """Ends, then windows, then submissions, then what Python handles; or only the first of them with
+    ``instants=single``."""
     w.at[SEEN] = w.at[ARRIVED]
     single = w.opt[SINGLE] == 1
     if single and submits_now(w, now):
@@ -79,6 +82,8 @@ def take_events(w: World, now: int) -> None:
     while submits_now(w, now):
         arrive(w, w.arrivals[w.at[ARRIVED]])
         w.at[ARRIVED] += 1
+    if w.at[TIMER] <= now:
+        w.at[CALL] = 1
 
 
 @kernel

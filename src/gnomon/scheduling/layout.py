@@ -81,6 +81,9 @@ def node_columns(layout: Layout) -> Columns:
         "capacity": capacity,
         "free": capacity.copy(),
         "rest": capacity.copy(),
+        "withheld": np.zeros_like(capacity),
+        "closed": np.zeros(len(capacity), np.int8),
+        "watch_node": np.zeros(len(capacity), np.int8),
         "node_row": np.full(len(capacity), -1, np.int32),
         "total": totals.sum(axis=0),
     }

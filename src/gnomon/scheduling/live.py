@@ -16,12 +16,13 @@ import numpy as np
 from gnomon.engine.agenda import push_end
 from gnomon.engine.journal import Journal, Record
 from gnomon.engine.log import Kind, Log, State
+from gnomon.engine.plain import rebuilt
 from gnomon.engine.run import grow, log_of
 from gnomon.engine.world import CHANGES, INSTANT, NEED_SPACE, NOW, QUIET, ROWS, World
 from gnomon.model.errors import InputError
-from gnomon.model.resources import NEVER, Resources
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.model.work import Shape, Task, Work
+from gnomon.model.work import Task, Work
 from gnomon.scheduling.compose import Composition, compose
 from gnomon.scheduling.moves import withdraw
 
@@ -65,7 +66,7 @@ class Decision:
 
 
 _DECISIONS: Final = (Kind.START, Kind.HOLD, Kind.PREEMPT, Kind.REJECT)
-_KEPT_WHOLE: Final = ("free", "node_row", "at", "step_time", "step_free")
+_KEPT_WHOLE: Final = ("free", "withheld", "closed", "watch_node", "node_row", "at", "step_time", "step_free")
 _KEPT_AS_PREFIX: Final = tuple(
     "state why start due node devices ticket arrive_row start_row fate after before slot missing head tail cursor used "
     "running usage usage_at tenant_row end_time end_ticket end_task line line_due "
@@ -77,6 +78,8 @@ class Live:
     """A world whose work is not known in advance. ``scenario.work`` is ignored: it starts empty.
 
     >>> from gnomon.model.cluster import Cluster
+    >>> from gnomon.model.resources import Resources
+    >>> from gnomon.model.work import Shape
     >>> live = Live(Scenario(Cluster.of_processors(1), Work.from_tasks([])))
     >>> one = Shape(Resources(cpu_milli=1000))
     >>> [d.task for d in live.apply([Submit(0, (Task("a", one), Task("b", one)))])]
@@ -230,17 +233,10 @@ def from_record(record: Mapping[str, Any]) -> External:
     """The event of a record. Raises InputError for what is none."""
     try:
         if record["kind"] == "submit":
-            return Submit(int(record["t_ns"]), tuple(_task(task) for task in record["tasks"]))
+            return Submit(int(record["t_ns"]), tuple(rebuilt(Task, task) for task in record["tasks"]))
         t_ns, task = int(record["t_ns"]), str(record["task"])
         if record["kind"] not in ("end", "cancel"):
             raise ValueError(record["kind"])
         return End(t_ns, task) if record["kind"] == "end" else Cancel(t_ns, task)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a record of an event: {error!r}", found=dict(record)) from None
-
-
-def _task(record: Mapping[str, Any]) -> Task:
-    shape = record["shape"]
-    request = Resources(**{**shape["request"], "named": tuple(map(tuple, shape["request"]["named"]))})
-    labels = tuple((str(name), str(value)) for name, value in shape["node_labels"])
-    return Task(**{**record, "shape": Shape(request, tuple(shape["node_kinds"]), labels)})

@@ -8,6 +8,7 @@ from gnomon.engine.ledger import move, touch
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.record import emit
 from gnomon.engine.world import (
+    CALL,
     CHOSEN,
     DECIDED,
     FREED,
@@ -34,11 +35,12 @@ from gnomon.scheduling.queueing import charge, dequeue, enqueue
 START, HOLD, END, KILL, PREEMPT, CANCEL, WAIT = (
     int(k) for k in (Kind.START, Kind.HOLD, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.WAIT)
 )
-S_WAITING, S_HELD, S_RUNNING, S_DONE, S_KILLED = (
-    int(s) for s in (State.WAITING, State.HELD, State.RUNNING, State.DONE, State.KILLED)
+FAIL, QUEUE = int(Kind.FAIL), int(Kind.QUEUE)
+S_WAITING, S_HELD, S_RUNNING, S_DONE, S_KILLED, S_FAILED = (
+    int(s) for s in (State.WAITING, State.HELD, State.RUNNING, State.DONE, State.KILLED, State.FAILED)
 )
-NO_REASON, AT_ESTIMATE, PREEMPTED, PEERS = (
-    int(r) for r in (Reason.NONE, Reason.AT_ESTIMATE, Reason.PREEMPTED, Reason.PEERS)
+NO_REASON, AT_ESTIMATE, PREEMPTED, PEERS, EXIT = (
+    int(r) for r in (Reason.NONE, Reason.AT_ESTIMATE, Reason.PREEMPTED, Reason.PEERS, Reason.EXIT)
 )
 
 PLACED = 1
@@ -150,15 +152,16 @@ def start(w: World, task: int, cause: int) -> None:
             w.due[task] = now + candidate_length(w, w.unit[task])
         enter_line(w, task)
     w.why[task] = NO_REASON
+    if w.watch[task] == 1 or w.watch_node[w.node[task]] == 1:
+        w.at[CALL] = 1
     w.start_row[task] = emit(w, START, task, w.node[task], cause, NO_REASON, w.devices[task])
 
 
 @kernel
 def finish(w: World, task: int) -> None:
     """A running task ends by itself or at its limit, and gives back what it held."""
-    killed = w.fate[task] != END
-    w.state[task] = S_KILLED if killed else S_DONE
-    reason = AT_ESTIMATE if w.fate[task] == KILL else NO_REASON
+    w.state[task] = S_DONE if w.fate[task] == END else S_FAILED if w.fate[task] == FAIL else S_KILLED
+    reason = AT_ESTIMATE if w.fate[task] == KILL else EXIT if w.fate[task] == FAIL else NO_REASON
     row = emit(w, w.fate[task], task, w.node[task], w.start_row[task], reason, 0)
     if w.opt[BACKFILL] == CONSERVATIVE and w.at[STEPS] > 0:
         if w.due[task] < w.at[NOW]:
@@ -217,6 +220,64 @@ def release(w: World, task: int, row: int) -> None:
     if w.opt[LIMITED] == 1:
         w.tenant_row[t] = row
     w.at[TRIGGER] = row
+    w.at[QUIET] = 0
+    if w.watch[task] == 1 or w.watch_node[n] == 1:
+        w.at[CALL] = 1
+
+
+@kernel
+def retime(w: World, task: int, end: int) -> None:
+    """A running task will end at another time than expected (NEVER: by an event from outside)."""
+    if w.opt[USES_LINE] == 1:
+        leave_line(w, task)
+    w.at[TICKETS] += 1
+    w.ticket[task] = w.at[TICKETS]
+    w.duration[task] = end - w.start[task] if end < NEVER else NEVER
+    if end < NEVER:
+        push_end(w, end, task)
+    if w.opt[USES_LINE] == 1:
+        if w.opt[REAL_ENDS] == 1:
+            w.due[task] = end
+        enter_line(w, task)
+
+
+@kernel
+def lose(w: World, task: int, reason: int, cause: int, lost: int) -> int:
+    """A task that has a place loses it; ``lost``: ns of its work that are lost. The row."""
+    row = emit(w, FAIL, task, w.node[task], cause, reason, lost)
+    if w.state[task] == S_HELD:
+        w.at[HELD] -= 1
+        w.missing[w.job[task]] += 1
+        occupy(w, task, 1, False)
+        charge(w, w.tenant[w.unit[task]], w.shape[task], -1)
+    else:
+        release(w, task, row)
+    w.state[task] = S_FAILED
+    w.at[TASKS_INSIDE] -= 1
+    return row
+
+
+@kernel
+def queue_again(w: World, u: int, cause: int, attempts: int) -> None:
+    """The tasks of a unit, none of which is in the system, stand in their queue again, at their old rank."""
+    for i in range(w.first[u], w.first[u] + w.size[u]):
+        task = w.member[i]
+        w.state[task] = S_WAITING
+        w.why[task] = NO_REASON
+        w.arrive_row[task] = emit(w, QUEUE, task, -1, cause, NO_REASON, attempts)
+        w.at[TRIGGER] = w.arrive_row[task]
+        w.at[TASKS_INSIDE] += 1
+    enqueue(w, u)
+    w.at[OLDEST] = 0
+    w.at[QUIET] = 0
+
+
+@kernel
+def withhold(w: World, n: int, s: int, bits: int, sign: int) -> None:
+    """Set aside (+1) what shape ``s`` needs of node ``n``, or give it back (-1)."""
+    move(w, w.free, n, s, bits, -sign)
+    move(w, w.withheld, n, s, bits, sign)
+    touch(w, n)
     w.at[QUIET] = 0
 
 

@@ -15,12 +15,16 @@ from gnomon.engine.world import (
     ARRIVED,
     ASK,
     BLOCKED,
+    CALL,
     CHOSEN,
     DECIDED,
+    EVENTS,
+    FROZEN,
     FULL,
     HEADS,
     IDLE,
     INSTANT,
+    NEED_EVENTS,
     NEED_NODE,
     NEED_ORDER,
     NEED_SPACE,
@@ -94,6 +98,8 @@ def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int
     none once the log has ``rows`` rows."""
     while True:
         if w.at[PHASE] == IDLE:
+            if w.at[CALL] == 1:
+                return NEED_EVENTS
             if instants == 0:
                 return PAUSED
             now = next_time(w)
@@ -110,7 +116,12 @@ def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int
             w.at[INSTANT] += 1
             instants -= 1
             take_events(w, now)
-            if w.at[WAITING] == 0 or (w.at[QUIET] == 1 and quiet_pass(w)):
+            if w.at[CALL] == 1:
+                w.at[PHASE] = EVENTS
+                return NEED_EVENTS
+        if w.at[PHASE] == IDLE or w.at[PHASE] == EVENTS:
+            w.at[PHASE] = IDLE
+            if w.at[WAITING] == 0 or w.at[FROZEN] == 1 or (w.at[QUIET] == 1 and quiet_pass(w)):
                 continue
             begin_pass(w)
             if w.opt[ORDER_PYTHON] == 1:

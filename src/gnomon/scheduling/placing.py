@@ -40,7 +40,7 @@ def choose_node(w: World, task: int, spare: bool) -> int:
         value = 0.0
         if not first_fit:
             value = w.table[slot, n] if slot >= 0 else _score(w, n, s)
-        if value > best_score and allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, spare):
+        if value > best_score and allows(w, n, task) and fits(w, w.free, n, s) and passes(w, n, task, spare):
             best, best_score = n, value
             if first_fit:
                 break
@@ -48,9 +48,14 @@ def choose_node(w: World, task: int, spare: bool) -> int:
 
 
 @small_kernel
-def allows(w: World, n: int, s: int) -> bool:
-    """Whether shape ``s`` accepts node ``n`` at all (its kind, its labels)."""
-    return w.mask[s] < 0 or w.allowed[w.mask[s], n] != 0
+def allows(w: World, n: int, task: int) -> bool:
+    """Whether node ``n`` takes new work and the task accepts it at all: its kind, its labels, what its job avoids."""
+    if w.closed[n] != 0:
+        return False
+    kinds = w.mask[w.shape[task]]
+    if kinds >= 0 and w.allowed[kinds, n] == 0:
+        return False
+    return len(w.avoid) == 0 or w.avoids[w.job[task]] < 0 or w.avoid[w.avoids[w.job[task]], n] == 0
 
 
 @small_kernel
@@ -122,7 +127,7 @@ def _feasible(w: World, task: int, spare: bool) -> int:
     s = w.shape[task]
     count = 0
     for n in range(len(w.free)):
-        good = allows(w, n, s) and fits(w, w.free, n, s) and passes(w, n, task, spare)
+        good = allows(w, n, task) and fits(w, w.free, n, s) and passes(w, n, task, spare)
         w.feasible[n] = good
         count += good
     return count

@@ -26,7 +26,7 @@ def find_victims(w: World, task: int) -> int:
     how many there are; 0 if nothing helps."""
     best, best_count, best_priority, best_time = -1, NEVER, NEVER, NEVER
     for n in range(len(w.free)):
-        if not allows(w, n, w.shape[task]):
+        if not allows(w, n, task):
             continue
         if len(w.window_node) > 0 and not windows_allow(w, w.free, n, task, w.at[NOW]):
             continue

@@ -85,7 +85,7 @@ def find_slot(w: World, u: int, length: int, bound: int) -> int:
     task = w.member[w.first[u]]
     best = bound
     for n in range(len(w.free)):
-        if not allows(w, n, w.shape[task]):
+        if not allows(w, n, task):
             continue
         time = _find_on_node(w, n, w.shape[task], length, best)
         if time < best:

@@ -33,7 +33,7 @@ def first_node(w: World, task: int, time: int) -> int:
     """The first node with room for the task in ``rest``, -1 none."""
     s = w.shape[task]
     for n in range(len(w.rest)):
-        if not (allows(w, n, s) and fits(w, w.rest, n, s)):
+        if not (allows(w, n, task) and fits(w, w.rest, n, s)):
             continue
         if time < 0 or len(w.window_node) == 0 or windows_allow(w, w.rest, n, task, time):
             return n
