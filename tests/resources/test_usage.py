@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 
 import pytest
@@ -106,7 +107,7 @@ def test_between_breakpoints_the_amount_changes_evenly(profile: Profile, t: int)
     end = next_breakpoint(profile, t)
     assert end > t
     values = [exact(profile, x) for x in range(t, min(end, t + 40))]
-    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(values)]
     assert len(set(steps)) <= 1
     if end < NEVER and len(values) > 1:
         after = [exact(profile, x) for x in (end - 1, end, end + 1)]

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor, lcm
 
 from gnomon.model.resources import NEVER
@@ -78,7 +79,7 @@ def curve(profile: Profile) -> Curve:
     """
     points = [*profile.points, (profile.every_ns or NEVER, profile.points[-1][1])]
     pieces: list[Piece] = []
-    for (begin, first), (end, last) in zip(points, points[1:], strict=False):
+    for (begin, first), (end, last) in pairwise(points):
         if begin == end:
             continue
         piece = (begin, end, first, last)
@@ -144,9 +145,7 @@ def first_above(profile: Profile, bound: int, from_ns: int, until_ns: int) -> in
     return first_sum_above(((profile, 0),), 0, bound, from_ns, until_ns)
 
 
-def first_sum_above(
-    parts: Sequence[tuple[Profile, int]], base: int, bound: int, from_ns: int, until_ns: int
-) -> int:
+def first_sum_above(parts: Sequence[tuple[Profile, int]], base: int, bound: int, from_ns: int, until_ns: int) -> int:
     """The first time in [``from_ns``, ``until_ns``) at which ``base`` and the parts together are above ``bound``.
 
     Each part is a profile and the time at which it began (not after ``from_ns``); NEVER, if there is no such time.
