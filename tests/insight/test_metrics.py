@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 
 from gnomon.engine.log import Kind, Reason
-from gnomon.insight.metrics import Distribution, Metrics, metrics
+from gnomon.insight.distribution import Distribution
+from gnomon.insight.metrics import Metrics, metrics
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import MAX_AMOUNT, Resources
 from gnomon.model.work import Shape, Task

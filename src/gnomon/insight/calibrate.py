@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from gnomon.engine.log import Log, State
 from gnomon.insight.agreement import kendall_tau_b, spearman_rho
+from gnomon.insight.distribution import SECOND, Distribution
 from gnomon.insight.history import History, history
-from gnomon.insight.metrics import SECOND, Distribution
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import BoolArray, IntArray

@@ -1,8 +1,9 @@
 """A run's history as columns: the one fold of the log that every insight starts from.
 
 An *attempt* is one stay of a task in a place: it opens with HOLD or START, runs from START, and closes with END, KILL,
-CANCEL or PREEMPT (or with WAIT, when a place that was only held is given back). What is still open when the log
-ends is counted up to the end of the time observed.
+CANCEL, PREEMPT or FAIL (or with WAIT, when a place that was only held is given back). A *copy* of a task that runs
+besides the attempt that counts opens with COPY and closes with COPY_END. What is still open when the log ends is
+counted up to the end of the time observed.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def attempts(log: Log) -> Attempts:
 def _placement_rows(log: Log) -> IntArray:
     """The rows that give or take a place, ordered by task and within it by time."""
     wanted = np.zeros(max(Kind) + 1, np.bool_)
-    wanted[[Kind.HOLD, Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL]] = True
+    wanted[[Kind.HOLD, Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL]] = True
     chosen = wanted[log.kind] & (log.subject >= 0)
     if (log.kind == Kind.HOLD).any():  # only then can a WAIT give a place back
         chosen |= (log.kind == Kind.WAIT) & (log.reason != Reason.PEERS)
@@ -85,6 +86,49 @@ def _placement_rows(log: Log) -> IntArray:
     key = log.subject[rows] * np.int64(len(log)) + rows  # one sort of whole numbers is faster than a stable argsort
     key.sort()
     return key % max(len(log), 1)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """One row a copy of a task, by task, node and time; the columns are as those of :class:`Attempts`.
+
+    ``opened_why``, ``closed_why``: the :class:`~gnomon.engine.log.Reason` of its first and its last row (0 while open).
+    """
+
+    task: IntArray
+    node: IntArray
+    devices: IntArray
+    open_row: IntArray
+    close_row: IntArray
+    open_ns: IntArray
+    close_ns: IntArray
+    opened_why: npt.NDArray[np.int8]
+    closed_why: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+
+def copies(log: Log) -> Copies:
+    """The copies in a log. At one time a node runs at most one copy of a task."""
+    rows = np.flatnonzero((log.kind == Kind.COPY) | (log.kind == Kind.COPY_END))
+    rows = rows[np.lexsort((rows, log.node[rows], log.subject[rows]))]
+    opens = np.flatnonzero(log.kind[rows] == Kind.COPY)
+    same = (_at(log.subject[rows], opens + 1) == log.subject[rows[opens]]) & (opens + 1 < len(rows))
+    same &= _at(log.node[rows], opens + 1) == log.node[rows[opens]]
+    same &= _at(log.kind[rows], opens + 1) == Kind.COPY_END
+    open_row, close_row = rows[opens], np.where(same, _at(rows, opens + 1), -1)
+    return Copies(
+        task=log.subject[open_row].astype(np.int64),
+        node=log.node[open_row].astype(np.int64),
+        devices=log.value[open_row],
+        open_row=open_row,
+        close_row=close_row,
+        open_ns=log.t_ns[open_row],
+        close_ns=np.where(same, _at(log.t_ns, close_row), NEVER),
+        opened_why=log.reason[open_row],
+        closed_why=np.where(same, _at(log.reason, close_row), 0).astype(np.int8),
+    )
 
 
 def _at(values: npt.NDArray[np.generic], index: IntArray) -> npt.NDArray[np.generic]:
@@ -113,6 +157,22 @@ class History:
     def span_ns(self) -> int:
         """The length of the time observed."""
         return self.end_ns - self.begin_ns
+
+    @cached_property
+    def copies(self) -> Copies:
+        """The copies of tasks that ran besides the attempts."""
+        return copies(self.log)
+
+    @cached_property
+    def places(self) -> Attempts:
+        """All that took a place: the attempts, and after them the copies (closed by COPY_END)."""
+        one, two = self.attempts, self.copies
+        if not len(two):
+            return one
+        by = np.where(two.close_row >= 0, Kind.COPY_END, 0).astype(np.int8)
+        more = {name: getattr(two, name) for name in ("task", "node", "devices", "open_row", "close_row")}
+        more |= {"open_ns": two.open_ns, "start_ns": two.open_ns, "close_ns": two.close_ns, "closed_by": by}
+        return Attempts(**{name: np.concatenate((getattr(one, name), column)) for name, column in more.items()})
 
     @cached_property
     def held_ns(self) -> IntArray:

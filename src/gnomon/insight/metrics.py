@@ -15,52 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.engine.log import Kind, Log, State
-from gnomon.insight import exact
+from gnomon.insight.accounting import areas
+from gnomon.insight.distribution import SECOND, Distribution
 from gnomon.insight.fairness import dominant_shares, jain_index, overtaken_max, served
 from gnomon.insight.fragmentation import fragmentation
 from gnomon.insight.history import History, history
+from gnomon.insight.recovery import Recovery, recovery
 from gnomon.insight.usage import allocated, queue_length
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import BoolArray, IntArray
 
-SECOND = 1_000_000_000
 TAU_NS = 10 * SECOND
 """The run time below which a bounded slowdown does not grow any more."""
 
 MOST_TENANTS = 20
 """How many users, and how many queues, the metrics name: those with the largest mean dominant share."""
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Mean, percentiles (linear interpolation between the two nearest ranks) and maximum; None of nothing."""
-
-    mean: float | None = None
-    p50: float | None = None
-    p90: float | None = None
-    p99: float | None = None
-    max: float | None = None
-
-    @classmethod
-    def of(cls, values: npt.NDArray[np.float64]) -> Distribution:
-        """Of plain numbers.
-
-        >>> Distribution.of(np.array([0.0, 100.0]))
-        Distribution(mean=50.0, p50=50.0, p90=90.0, p99=99.0, max=100.0)
-        """
-        if not len(values):
-            return cls()
-        p50, p90, p99 = (float(p) for p in np.percentile(values, (50, 90, 99)))
-        return cls(float(values.mean()), p50, p90, p99, float(values.max()))
-
-    @classmethod
-    def of_ns(cls, values: IntArray) -> Distribution:
-        """Of times in ns, in seconds; the mean is that of the exact sum, percentiles are rounded to ns."""
-        if not len(values):
-            return cls()
-        p50, p90, p99 = (round(float(p)) / SECOND for p in np.percentile(values, (50, 90, 99)))
-        return cls(exact.total(values) / (len(values) * SECOND), p50, p90, p99, int(values.max()) / SECOND)
 
 
 @dataclass(frozen=True)
@@ -75,15 +45,18 @@ class Metrics:
       with one attempt this is (wait + run) / max(run, 10 s) (Feitelson and Rudolph, "Metrics and benchmarking for
       parallel job scheduling", JSSPP 1998).
     - ``utilisation``, by resource: U = sum(r t) / (C T), with r what a task asks for, t the time it ran, over all
-      attempts, C what the cluster has, T the time observed. ``allocated``: the same with the time it had its place, be
-      it only held for a gang.
+      attempts and copies, C what the cluster has, T the time observed. ``allocated``: the same with the time it had its
+      place, be it only held for a gang, or lost on a node whose end nobody has noticed yet.
     - ``throughput_per_s``: done / time observed.
     - ``fragmentation``: see :mod:`gnomon.insight.fragmentation`.
     - ``jain_index``: of the users (or queues, as ``Scenario.tenants_by`` says), each by how much of its demand was
       served over time (:func:`gnomon.insight.fairness.served`); 1 when all waited alike, relative to what they asked.
     - ``preemptions``: attempts that gave way.
-    - ``wasted_cpu_s``: CPU seconds of attempts that ended without the task being done: preempted, killed, cancelled.
-    - ``goodput``: CPU seconds of attempts that ended with the task done / those of all that ended; None of none.
+    - ``wasted_cpu_s``: CPU seconds of attempts that ended without the task being done: preempted, killed, cancelled,
+      failed (but for the work that a checkpoint saved for the next attempt), beaten by a copy, or done in vain as the
+      result was lost; and of copies that did not win.
+    - ``goodput``: CPU seconds of attempts that were of use: that ended with the task done, or that a checkpoint saved
+      / those of all that ended; None of none.
     - ``longest_wait_s``: the longest time from submission to the first start or, where there was none, to the task's
       end or the end of the time observed. ``overtaken_max``: see :func:`gnomon.insight.fairness.overtaken_max`.
     - ``killed``, ``failed``, ``running``, ``waiting``: tasks in that state when the log ends; ``observed_s``: the time
@@ -92,6 +65,8 @@ class Metrics:
     - ``headroom``, by resource: the part of the capacity that was free at every moment: 1 - peak of what was allocated.
     - ``dominant_share``, by "user" and "queue": ``{name: {mean, peak}}``
       (:func:`gnomon.insight.fairness.dominant_shares`), the 20 with the largest mean.
+    - ``recovery``: what went wrong and what was done about it (:class:`gnomon.insight.recovery.Recovery`); None, and
+      not in ``metrics.json``, where nothing did.
     """
 
     jobs: int
@@ -120,10 +95,13 @@ class Metrics:
     deadline_misses: int
     headroom: dict[str, float | None]
     dominant_share: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    recovery: Recovery | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The contents of ``metrics.json``."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        if self.recovery is None:
+            del plain["recovery"]
         return {name: _plain(value) for name, value in plain.items()}
 
 
@@ -157,7 +135,7 @@ def of_history(past: History) -> Metrics:
     ended = started & (what.end_ns < NEVER)
     wait_ns = what.first_start_ns[started] - work.submit_ns[started]
     turnaround_ns = what.end_ns[ended] - work.submit_ns[ended]
-    area = _areas(past)
+    area = areas(past)
     return Metrics(
         jobs=len(work),
         done=count[State.DONE],
@@ -185,30 +163,8 @@ def of_history(past: History) -> Metrics:
         deadline_misses=_deadline_misses(past),
         headroom={name: _headroom(past, name) for name in past.capacity},
         dominant_share={by: _largest_shares(past, by) for by in ("user", "queue")},
+        recovery=recovery(past),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Area:
-    """Resource x time, exact, in ledger units x ns: held, ran, ended usefully and ended in waste."""
-
-    held: int
-    ran: int
-    useful: int
-    wasted: int
-
-
-def _areas(past: History) -> dict[str, _Area]:
-    shape, shapes = past.scenario.work.shape[past.attempts.task], len(past.scenario.work.shapes)
-    useful = past.attempts.closed_by == Kind.END
-    wasted = (past.attempts.closed_by != 0) & ~useful
-    times = [
-        exact.total_by(past.held_ns, shape, shapes),
-        exact.total_by(past.run_ns, shape, shapes),
-        exact.total_by(past.run_ns[useful], shape[useful], shapes),
-        exact.total_by(past.run_ns[wasted], shape[wasted], shapes),
-    ]
-    return {name: _Area(*(exact.dot(amount.tolist(), time) for time in times)) for name, amount in past.demand.items()}
 
 
 def _bounded_slowdown(past: History, ended: BoolArray, turnaround_ns: IntArray) -> npt.NDArray[np.float64]:
@@ -259,6 +215,4 @@ def _seconds(ns: int) -> float:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, Distribution):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
-    return value
+    return value.as_dict() if isinstance(value, Distribution | Recovery) else value

@@ -56,7 +56,7 @@ def steps(t_ns: IntArray, change: npt.NDArray[np.generic], unit: int = 1) -> Ste
 
 def allocated(past: History, resource: str) -> Steps:
     """The part of the cluster's total of one resource that is held, running or not."""
-    stays, unit = past.attempts, past.capacity[resource]
+    stays, unit = past.places, past.capacity[resource]
     amount = past.demand[resource][past.scenario.work.shape[stays.task]]
     # A sum beyond 64 bits is rare and slow, but never wrong.
     change = np.zeros(len(past.log), np.int64 if unit < NEVER else object)
@@ -66,9 +66,15 @@ def allocated(past: History, resource: str) -> Steps:
     return steps(past.log.t_ns, change, unit)
 
 
+_WAITS_AFTER = (Kind.ARRIVE, Kind.PREEMPT, Kind.RETRY, Kind.QUEUE, Kind.UNDO)
+"""The events after which a task waits."""
+
+
 def queue_length(past: History) -> Steps:
     """How many accepted tasks wait: have arrived, do not run and are not over (a task that only holds waits too)."""
     log, stays = past.log, past.attempts
+    if np.isin(log.kind, (Kind.FAIL, Kind.RETRY, Kind.QUEUE, Kind.UNDO)).any():
+        return steps(log.t_ns, _waits_from_then_on(past))
     by_kind = np.zeros(max(Kind) + 1, np.int8)
     by_kind[Kind.ARRIVE] = 1
     by_kind[[Kind.START, Kind.CANCEL, Kind.KILL]] = -1
@@ -79,3 +85,19 @@ def queue_length(past: History) -> Steps:
     if refused.any():
         change[(log.subject >= 0) & refused[log.subject]] = 0
     return steps(log.t_ns, change)
+
+
+def _waits_from_then_on(past: History) -> IntArray:
+    """For each row, how many tasks more wait after it: by whether its task waits after it, and did before it."""
+    log = past.log
+    about = np.zeros(max(Kind) + 1, np.bool_)
+    about[[*_WAITS_AFTER, Kind.START, Kind.END, Kind.KILL, Kind.CANCEL, Kind.FAIL, Kind.REJECT]] = True
+    rows = np.flatnonzero(about[log.kind] & (log.subject >= 0))
+    rows = rows[past.accepted[log.subject[rows]]]
+    rows = rows[np.argsort(log.subject[rows], kind="stable")]
+    waits = np.isin(log.kind[rows], _WAITS_AFTER).astype(np.int64)
+    change = np.zeros(len(log), np.int64)
+    change[rows] = np.diff(waits, prepend=0)
+    first = np.flatnonzero(np.diff(log.subject[rows], prepend=-1))
+    change[rows[first]] = waits[first]
+    return change

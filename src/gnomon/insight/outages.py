@@ -1,0 +1,124 @@
+"""Faults as stretches of time: from what moment to what moment which node was down, or cut off, or closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gnomon.engine.log import Kind, Log
+from gnomon.insight.history import History
+from gnomon.model.fault import Fault
+from gnomon.model.resources import NEVER
+
+Span = tuple[int, int]
+"""From one moment up to another, in ns."""
+
+STOPPED: Final = (Fault.CRASH.value, Fault.REBOOT.value)
+"""The faults with which all that runs on a node stops."""
+
+DOWN: Final = (*STOPPED, Fault.PARTITION.value)
+"""The faults while which a node cannot be used."""
+
+OUTAGES: Final = (*DOWN, Fault.LEADER.value)
+"""The faults that keep work from being done, so that it piles up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A fault as it struck a node (index, -1: none of its own): its number, kind, and time (NEVER: to the end).
+
+    ``row``: its row in the log. ``kind``: a value of :class:`~gnomon.model.fault.Fault`, empty where the log does not
+    say.
+    """
+
+    row: int
+    fault: int
+    kind: str
+    node: int
+    begin_ns: int
+    end_ns: int
+
+    @property
+    def span(self) -> Span:
+        """Its time."""
+        return self.begin_ns, self.end_ns
+
+
+def outages(log: Log) -> list[Outage]:
+    """The faults in a log, one entry a FAULT row, in order. A HEAL row without a node ends the fault everywhere."""
+    kinds = _kinds(log)
+    begun: list[tuple[int, int, int, int]] = []
+    over: dict[int, int] = {}
+    still: dict[int, list[int]] = {}
+    for row in ((log.kind == Kind.FAULT) | (log.kind == Kind.HEAL)).nonzero()[0].tolist():
+        fault, node, t_ns = int(log.value[row]), int(log.node[row]), int(log.t_ns[row])
+        if log.kind[row] == Kind.FAULT:
+            still.setdefault(fault, []).append(len(begun))
+            begun.append((row, fault, node, t_ns))
+            continue
+        healed = [i for i in still.get(fault, ()) if node < 0 or begun[i][2] in (node, -1)]
+        over |= dict.fromkeys(healed, t_ns)
+        still[fault] = [i for i in still.get(fault, ()) if i not in over]
+    return [
+        Outage(row, fault, kinds.get(fault, ""), node, t_ns, over.get(i, NEVER))
+        for i, (row, fault, node, t_ns) in enumerate(begun)
+    ]
+
+
+def _kinds(log: Log) -> dict[int, str]:
+    """The kind of each fault, from the details of whichever of its rows have any."""
+    return {
+        int(log.value[row]): str(facts["kind"])
+        for row, facts in log.details.items()
+        if log.kind[row] == Kind.FAULT and "kind" in facts
+    }
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Stretches of time as the fewest that cover the same, in order; those that touch are one.
+
+    >>> merged([(5, 9), (0, 2), (8, 12), (2, 3)])
+    [(0, 3), (5, 12)]
+    """
+    found: list[Span] = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((begin, end))
+    return found
+
+
+def length(spans: Iterable[Span], begin_ns: int, end_ns: int) -> int:
+    """How much of the time from ``begin_ns`` to ``end_ns`` stretches that do not overlap cover.
+
+    >>> length([(0, 3), (5, 12)], 2, 8)
+    4
+    """
+    return sum(max(0, min(end, end_ns) - max(begin, begin_ns)) for begin, end in spans)
+
+
+def by_node(past: History, faults: Iterable[Outage], kinds: tuple[str, ...]) -> dict[int, list[Span]]:
+    """For each node that was struck by a fault of these kinds (values of Fault), when."""
+    found: dict[int, list[Span]] = {}
+    whole = past.scenario.cluster.pool
+    for one in faults:
+        if one.kind in kinds and (one.node >= 0 or (whole and one.kind in STOPPED)):
+            found.setdefault(max(one.node, 0), []).append(one.span)
+    return {node: merged(spans) for node, spans in found.items()}
+
+
+def closed(log: Log) -> dict[int, list[Span]]:
+    """For each node that took no new work for a while (from a CLOSE row to the next OPEN), when."""
+    found: dict[int, list[Span]] = {}
+    since: dict[int, int] = {}
+    for row in ((log.kind == Kind.CLOSE) | (log.kind == Kind.OPEN)).nonzero()[0].tolist():
+        node, t_ns = max(int(log.node[row]), 0), int(log.t_ns[row])
+        if log.kind[row] == Kind.CLOSE:
+            since.setdefault(node, t_ns)
+        elif node in since:
+            found.setdefault(node, []).append((since.pop(node), t_ns))
+    for node, t_ns in since.items():
+        found.setdefault(node, []).append((t_ns, NEVER))
+    return {node: merged(spans) for node, spans in found.items()}
