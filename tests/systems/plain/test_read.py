@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.formats.yaml import Located, parse_yaml
-from gnomon.model.cluster import Cluster, Node, Reservation
+from gnomon.model.cluster import Cluster, Machine, Node, Reservation
 from gnomon.model.errors import InputError
+from gnomon.model.recovery import Recovery, Retry
 from gnomon.model.resources import E4, NEVER, Resources
 from gnomon.model.scenario import Tenant
+from gnomon.model.usage import Profile, Usage
 from gnomon.model.work import Note, Shape, Task
 from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
 
@@ -57,6 +59,54 @@ MEANS: dict[str, tuple[Callable[[str], Any], str, Any]] = {
                 labels=(("disk", "ssd"), ("zone", "west")),
             ),
         ),
+    ),
+    "what a node really has": (
+        nodes,
+        "name: a, cpu: 8, memory: 8Gi, "
+        "machine: {cpu: 16, memory: 16Gi, used: 1Gi, disk: 100G, disk_rate: 200M, store: 2Gi}",
+        (
+            Node(
+                "a",
+                Resources(8000, 8 * 2**30),
+                machine=Machine(16_000, 16 * 2**30, 2**30, 100 * 10**9, 200 * 10**6, 2 * 2**30),
+            ),
+        ),
+    ),
+    "what it does not say is as the model has it": (
+        nodes,
+        "name: a, cpu: 8, memory: 8Gi, machine: {used: 1Gi, disk_rate: 1Gi/s}",
+        (Node("a", Resources(8000, 8 * 2**30), machine=Machine(used_bytes=2**30, disk_rate=2**30)),),
+    ),
+    "limits of a task": (
+        tasks,
+        "id: t, cpu: 1, duration: 90, limits: {cpu: 2, memory: 1Gi, resources: {licence: 1}}",
+        [
+            Task(
+                "t",
+                Shape(Resources(1000), limit=Resources(2000, 2**30, named=(("licence", E4),))),
+                duration_ns=90 * S,
+                estimate_ns=90 * S,
+            )
+        ],
+    ),
+    "what a task uses, and what is done for it": (
+        tasks,
+        "id: t, cpu: 1, duration: 90, usage: {memory: 1Gi}, recovery: {retries: 2}",
+        [
+            Task(
+                "t",
+                Shape(Resources(1000)),
+                duration_ns=90 * S,
+                estimate_ns=90 * S,
+                usage=Usage((("memory", Profile(((0, 2**30),))),)),
+                recovery=Recovery((Retry(limit=2),)),
+            )
+        ],
+    ),
+    "nothing is said of its use": (
+        tasks,
+        "id: t, cpu: 1, duration: 90, usage: {}, recovery: {}, needs: []",
+        [Task("t", Shape(Resources(1000)), duration_ns=90 * S, estimate_ns=90 * S)],
     ),
     "a node that is counted": (
         nodes,
@@ -133,8 +183,8 @@ MEANS: dict[str, tuple[Callable[[str], Any], str, Any]] = {
 }
 
 TASK_FIELDS = (
-    "count, cpu, deadline, duration, estimate, gpu_share, gpus, id, job, kinds, labels, memory, priority, queue, "
-    "resources, submit, user"
+    "count, cpu, deadline, duration, estimate, gpu_share, gpus, id, job, kinds, labels, limits, memory, needs, "
+    "priority, queue, recovery, resources, submit, usage, user"
 )
 
 REFUSED: dict[str, tuple[Callable[[str], Any], str, str]] = {
@@ -234,6 +284,37 @@ REFUSED: dict[str, tuple[Callable[[str], Any], str, str]] = {
         "[0].share: a number above 0, at most 1000000000, is wanted, found 0",
     ),
     "two shares": (tenants, "name: q, share: 1, weight: 2", "share and weight are two words for the same; give one"),
+    "a machine that the system uses up": (
+        nodes,
+        "name: a, memory: 1Gi, machine: {used: 1Gi}",
+        "nodes[0].machine: the system itself uses all memory that there is (used)",
+    ),
+    "a rate that is none": (
+        nodes,
+        "name: a, memory: 1Gi, machine: {disk_rate: fast}",
+        "nodes[0].machine.disk_rate: not an amount a second (as in 100M, 1Gi, or plain bytes), found 'fast'",
+    ),
+    "a part of a machine misspelt": (
+        nodes,
+        "name: a, memory: 1Gi, machine: {disk_rat: 1}",
+        "nodes[0].machine.disk_rat: unknown field (did you mean 'disk_rate'?)",
+    ),
+    "a limit below the request": (
+        tasks,
+        "id: t, cpu: 2, limits: {cpu: 1.5}",
+        "[0].limits.cpu: less than what the task asks for, found 1.5",
+    ),
+    "a limit of a named resource below the request": (
+        tasks,
+        "id: t, resources: {licence: 2}, limits: {resources: {licence: 1}}",
+        "[0].limits.resources.licence: less than what the task asks for, found 1",
+    ),
+    "a limit of devices below the request": (
+        tasks,
+        "id: t, gpus: 2, limits: {gpus: 1}",
+        "[0].limits.gpus: less than what the task asks for, found 1",
+    ),
+    "a limit of nothing at all": (tasks, "id: t, cpu: 1, limits: {cpu: 0}", "[0].limits: a limit is above zero"),
     "a tenant twice": (
         tenants,
         "name: q}, {name: q",

@@ -17,21 +17,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, Final
 
 from gnomon.formats.schema import COUNT_MAX, validated
 from gnomon.formats.yaml import Located
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import unknown_name
-from gnomon.model.resources import NEVER
+from gnomon.model.recovery import Recovery
+from gnomon.model.resources import NEVER, NOTHING, Resources
 from gnomon.model.scenario import Tenant
 from gnomon.model.work import Note, Shape, Task, Work
-from gnomon.systems.plain.specs import NodeSpec, ReservationSpec, TaskSpec, TenantSpec
+from gnomon.systems.plain.needs import needed
+from gnomon.systems.plain.recovery_specs import read_recovery
+from gnomon.systems.plain.specs import AmountSpec, NodeSpec, ReservationSpec, TaskSpec, TenantSpec
+from gnomon.systems.plain.usage_specs import read_usage
 
 SECTIONS = ("nodes", "reservations", "tasks")
 """What a plain file may hold."""
 
 TINY_BYTES = 2**20
 """Less memory than any task asks for on purpose."""
+
+_PLAIN: Final = Recovery()
 
 
 def read_cluster(document: Located) -> Cluster:
@@ -49,15 +56,15 @@ def read_cluster(document: Located) -> Cluster:
     return cluster
 
 
-def read_work(document: Located) -> Work:
-    """The work of a mapping with ``tasks``, or of a list of tasks."""
+def read_work(document: Located, *, recovery: Recovery = _PLAIN) -> Work:
+    """The work of a mapping with ``tasks``, or of a list of tasks. ``recovery``: of tasks that say nothing of it."""
     tasks = document
     if not isinstance(document.value, list):
         _check_sections(document)
         if "tasks" not in document.value:
             raise document.error("tasks are missing", allowed=", ".join(SECTIONS))
         tasks = document.at("tasks")
-    work = Work.from_tasks(_tasks(tasks), source=tasks.file or "")
+    work = Work.from_tasks(_tasks(tasks, recovery), source=tasks.file or "")
     return replace(work, notes=tuple(_work_notes(work)))
 
 
@@ -116,11 +123,11 @@ def _nodes(nodes: Located) -> Iterator[Node]:
     _check_number(nodes, [spec.count for spec in specs])
     entries = [(name, i, "name") for i, spec in enumerate(specs) for name in _names(spec.name, spec.count)]
     _check_unique(nodes, entries)
-    alike = [Node("", spec.amounts(), kind=spec.kind, labels=tuple(sorted(spec.labels.items()))) for spec in specs]
+    alike = [Node("", spec.amounts(), spec.kind, tuple(sorted(spec.labels.items())), spec.really()) for spec in specs]
     return (replace(alike[position], name=name) for name, position, _ in entries)
 
 
-def _tasks(tasks: Located) -> Iterator[Task]:
+def _tasks(tasks: Located, recovery: Recovery) -> Iterator[Task]:
     specs = validated(list[TaskSpec], tasks)
     _check_number(tasks, [spec.count for spec in specs])
     entries = [
@@ -129,24 +136,43 @@ def _tasks(tasks: Located) -> Iterator[Task]:
         for name in _names(spec.id or spec.job, spec.count)
     ]
     _check_unique(tasks, entries)
-    alike = [_task(spec) for spec in specs]
+    alike = [_task(spec, tasks.at(position), recovery) for position, spec in enumerate(specs)]
+    for position, needs in needed(tasks, specs, entries).items():
+        alike[position] = replace(alike[position], needs=needs)
     return (replace(alike[position], id=name) for name, position, _ in entries)
 
 
-def _task(spec: TaskSpec) -> Task:
+def _task(spec: TaskSpec, document: Located, recovery: Recovery) -> Task:
     ends = spec.duration if spec.duration is not None else spec.estimate
+    duration_ns = NEVER if ends is None else ends
     return Task(
         id="",
-        shape=Shape(spec.amounts(), tuple(spec.kinds), tuple(sorted(spec.labels.items()))),
+        shape=Shape(spec.amounts(), tuple(spec.kinds), tuple(sorted(spec.labels.items())), _limit(spec, document)),
         submit_ns=spec.submit,
-        duration_ns=NEVER if ends is None else ends,
+        duration_ns=duration_ns,
         estimate_ns=spec.estimate,
         user=spec.user,
         queue=spec.queue,
         priority=spec.priority,
         deadline_ns=spec.deadline,
         job=spec.job,
+        usage=None if "usage" not in document.value else read_usage(document.at("usage"), duration_ns),
+        recovery=recovery if "recovery" not in document.value else read_recovery(document.at("recovery")),
     )
+
+
+def _limit(spec: TaskSpec, document: Located) -> Resources:
+    """The most that a task may use, which is not less than what it asks for."""
+    if spec.limits is None:
+        return NOTHING
+    limit, request = spec.limits.amounts(), spec.amounts()
+    for name in limit.names():
+        if limit.amount(name) < request.amount(name):
+            field = name if name != "gpu" else "gpus" if spec.limits.gpus else "gpu_share"
+            steps = (field,) if field in AmountSpec.model_fields else ("resources", field)
+            found: Any = document.at("limits", *steps).value
+            raise document.error("less than what the task asks for", "limits", *steps, found=found)
+    return limit
 
 
 def _check_number(items: Located, counts: list[int | None]) -> None:

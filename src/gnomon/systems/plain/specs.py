@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from gnomon.formats.schema import Amount, Count, Cpu, Duration, Gpus, Memory, Name, Priority, Share, Spec, Weight
+from gnomon.model.cluster import Machine
 from gnomon.model.resources import E4, NEVER, Resources
+from gnomon.systems.plain.amounts import Part, Rate
 
 _BUILT_IN = ("cpu", "memory", "gpu", "gpus")
 
@@ -41,6 +45,17 @@ class AmountSpec(Spec):
         return Resources(self.cpu, self.memory, gpus, self.gpu_share or E4, named)
 
 
+class MachineSpec(Part):
+    """What a node really has."""
+
+    cpu_milli: Cpu = Field(default=0, alias="cpu")
+    memory_bytes: Memory = Field(default=0, alias="memory")
+    used_bytes: Memory = Field(default=0, alias="used")
+    disk_bytes: Memory = Field(default=0, alias="disk")
+    disk_rate: Rate = 0
+    store_bytes: Memory = Field(default=0, alias="store")
+
+
 class NodeSpec(AmountSpec):
     """A machine, or ``count`` of them named ``name-0``, ``name-1``..."""
 
@@ -48,6 +63,7 @@ class NodeSpec(AmountSpec):
     kind: Name = ""
     labels: dict[Name, Name] = Field(default_factory=dict)
     count: Count | None = None
+    machine: MachineSpec = MachineSpec()
 
     @field_validator("gpu_share")
     @classmethod
@@ -56,11 +72,36 @@ class NodeSpec(AmountSpec):
             raise ValueError("a node has whole devices: gpus")
         return share
 
+    @field_validator("machine")
+    @classmethod
+    def _leaves_memory(cls, machine: MachineSpec, info: ValidationInfo) -> MachineSpec:
+        memory = machine.memory_bytes or info.data.get("memory", 0)
+        if machine.used_bytes and machine.used_bytes >= memory:
+            raise ValueError("the system itself uses all memory that there is (used)")
+        return machine
+
+    def really(self) -> Machine:
+        """What it really has, as the model has it."""
+        return Machine(**self.machine.given())
+
+
+class LimitSpec(AmountSpec):
+    """The most that may be held or used; what is not named is not limited."""
+
+    @model_validator(mode="after")
+    def _is_above_zero(self) -> LimitSpec:
+        for name in sorted(self.model_fields_set - {"resources"} | self.resources.keys()):
+            if not self.resources.get(name, getattr(self, name, None)):
+                raise ValueError(f"a limit is above zero; {name} is not")
+        return self
+
 
 class TaskSpec(AmountSpec):
     """A task, or ``count`` of them named ``id-0``, ``id-1``...; tasks with the same ``job`` belong together.
 
     ``kinds`` and ``labels``: the nodes that it accepts. Without a duration it runs as long as it said, else for ever.
+    ``limits``: the most that it may use; ``usage`` (:mod:`.usage_specs`) and ``recovery`` (:mod:`.recovery_specs`) are
+    read on their own; ``needs``: the ids of the tasks whose results it reads.
     """
 
     id: Name = ""
@@ -75,6 +116,10 @@ class TaskSpec(AmountSpec):
     kinds: list[Name] = Field(default_factory=list)
     labels: dict[Name, Name] = Field(default_factory=dict)
     count: Count | None = None
+    limits: LimitSpec | None = None
+    usage: Any = None
+    recovery: Any = None
+    needs: list[Name] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _is_something(self) -> TaskSpec:
@@ -82,17 +127,6 @@ class TaskSpec(AmountSpec):
             raise ValueError("a task needs an id, or the job that it belongs to")
         if not self.amounts().names():
             raise ValueError("this task asks for nothing: say how much cpu, memory, gpus or resources it needs")
-        return self
-
-
-class LimitSpec(AmountSpec):
-    """The most that may be held; what is not named is not limited."""
-
-    @model_validator(mode="after")
-    def _is_above_zero(self) -> LimitSpec:
-        for name in sorted(self.model_fields_set - {"resources"} | self.resources.keys()):
-            if not self.resources.get(name, getattr(self, name, None)):
-                raise ValueError(f"a limit is above zero; {name} is not")
         return self
 
 
