@@ -101,6 +101,7 @@ class Scenario:
     - ``tenants_by``: "user" or "queue", whom fair orders and limits look at; ``tenants``: their shares and limits.
     - ``preempt``: a task may take the place of running tasks of lower priority.
     - ``faults``: what goes wrong; ``operation``: how use is enforced, and how what goes wrong is noticed and answered.
+    - ``properties``: what is to hold of every run, in words that a search for faults that break it understands.
     """
 
     cluster: Cluster
@@ -118,3 +119,4 @@ class Scenario:
     source: str = ""
     faults: tuple[Failure | FailureProcess, ...] = ()
     operation: Operation = Operation()
+    properties: tuple[str, ...] = ()
