@@ -8,6 +8,7 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.insight.history import attempts
 from gnomon.model.cluster import Cluster
 from gnomon.model.resources import NEVER
+from tests.insight.faulty import Tale, machines
 from tests.insight.stories import S, Stay, Story, stories, task
 
 POOL = Cluster.of_processors(4)
@@ -51,6 +52,40 @@ def test_waiting_for_another_reason_gives_a_held_place_back() -> None:
     story = Story(POOL, [task("a")]).arrive(0).tell(1, Kind.HOLD, 0)
     story.tell(4, Kind.WAIT, 0, reason=Reason.RESOURCES).run(0, 7, 8)
     assert story.past.held_ns.tolist() == [3 * S, 1 * S]
+
+
+@pytest.mark.unit
+def test_a_failed_attempt_is_one_and_what_runs_on_is_a_copy() -> None:
+    tale = Tale(machines(4, 4), [task("a")])
+    tale.row(0, Kind.ARRIVE, 0)
+    tale.row(1, Kind.START, 0, 0, value=3)
+    failed = tale.fail(4, 0, 0, lost=3)
+    tale.row(4, Kind.COPY, 0, 0, cause=failed, reason=Reason.ORPHANED, value=3)
+    tale.row(6, Kind.START, 0, 1)
+    tale.row(7, Kind.COPY_END, 0, 0, reason=Reason.FENCED)
+    tale.row(8, Kind.COPY, 0, 0, reason=Reason.SPECULATIVE)
+    tale.row(9, Kind.END, 0, 1)
+    past = tale.past
+    assert [Kind(by) for by in past.attempts.closed_by.tolist()] == [Kind.FAIL, Kind.END]
+    copies = past.copies
+    assert (copies.open_row.tolist(), copies.close_row.tolist()) == ([3, 6], [5, -1])
+    assert (copies.open_ns.tolist(), copies.close_ns.tolist()) == ([4 * S, 8 * S], [7 * S, NEVER])
+    assert copies.devices.tolist() == [3, 0]
+    assert copies.opened_why.tolist() == [Reason.ORPHANED, Reason.SPECULATIVE]
+    assert copies.closed_why.tolist() == [Reason.FENCED, Reason.NONE]
+    assert past.places.closed_by.tolist() == [Kind.FAIL, Kind.END, Kind.COPY_END, 0]
+
+
+@pytest.mark.unit
+def test_copies_of_several_tasks_on_several_nodes_are_kept_apart() -> None:
+    tale = Tale(machines(4, 4), [task("a"), task("b")])
+    for one, node in ((1, 1), (0, 1), (0, 0), (1, 0)):
+        tale.row(1, Kind.COPY, one, node)
+    tale.row(2, Kind.COPY_END, 0, 1)
+    tale.row(3, Kind.COPY_END, 1, 0)
+    copies = tale.past.copies
+    assert list(zip(copies.task.tolist(), copies.node.tolist(), strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert copies.close_row.tolist() == [-1, 4, 5, -1]
 
 
 @pytest.mark.unit

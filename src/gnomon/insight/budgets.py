@@ -24,7 +24,9 @@ def breaches(past: History) -> int:
     for budget in budgets:
         allowed[budget.job] = min(budget.unavailable, allowed.get(budget.job, budget.unavailable))
     given_up = np.full(len(work), -1, np.int64)
-    rows = np.flatnonzero(np.isin(log.kind, (*_LEAVES, *_IS_BACK, Kind.RETRY, Kind.QUEUE)) & (log.subject >= 0))
+    rows = np.flatnonzero(
+        np.isin(log.kind, (*_LEAVES, *_IS_BACK, Kind.WAIT, Kind.RETRY, Kind.QUEUE)) & (log.subject >= 0)
+    )
     given_up[log.subject[rows]] = rows  # the last row of each task: a FAIL there is final
     away: dict[str, set[int]] = {}
     found = 0

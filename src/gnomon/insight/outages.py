@@ -110,15 +110,21 @@ def by_node(past: History, faults: Iterable[Outage], kinds: tuple[str, ...]) -> 
 
 
 def closed(log: Log) -> dict[int, list[Span]]:
-    """For each node that took no new work for a while (from a CLOSE row to the next OPEN), when."""
+    """For each node that took no new work for a while, when.
+
+    A node may be closed for several reasons at once; OPEN takes away the one that it names, or all if it names none.
+    """
     found: dict[int, list[Span]] = {}
-    since: dict[int, int] = {}
+    since: dict[int, dict[int, int]] = {}
     for row in ((log.kind == Kind.CLOSE) | (log.kind == Kind.OPEN)).nonzero()[0].tolist():
-        node, t_ns = max(int(log.node[row]), 0), int(log.t_ns[row])
+        node, why, t_ns = max(int(log.node[row]), 0), int(log.reason[row]), int(log.t_ns[row])
+        reasons = since.setdefault(node, {})
         if log.kind[row] == Kind.CLOSE:
-            since.setdefault(node, t_ns)
-        elif node in since:
-            found.setdefault(node, []).append((since.pop(node), t_ns))
-    for node, t_ns in since.items():
-        found.setdefault(node, []).append((t_ns, NEVER))
-    return {node: merged(spans) for node, spans in found.items()}
+            reasons.setdefault(why, t_ns)
+            continue
+        for gone in (why,) if why else tuple(reasons):
+            if gone in reasons:
+                found.setdefault(node, []).append((reasons.pop(gone), t_ns))
+    for node, reasons in since.items():
+        found.setdefault(node, []).extend((t_ns, NEVER) for t_ns in reasons.values())
+    return {node: merged(spans) for node, spans in found.items() if spans}

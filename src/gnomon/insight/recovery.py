@@ -162,7 +162,7 @@ def _until_start(log: Log) -> IntArray:
 
 def _retries(log: Log) -> int:
     failed = _keys(log, Kind.FAIL)
-    again = _next(log, failed, _keys(log, Kind.RETRY, Kind.QUEUE, Kind.START))
+    again = _next(log, failed, _keys(log, Kind.RETRY, Kind.WAIT, Kind.QUEUE, Kind.START))
     last = _next(log, failed, failed)
     return int(((again >= 0) & ((last < 0) | (again < last))).sum())
 

@@ -66,7 +66,7 @@ def allocated(past: History, resource: str) -> Steps:
     return steps(past.log.t_ns, change, unit)
 
 
-_WAITS_AFTER = (Kind.ARRIVE, Kind.PREEMPT, Kind.RETRY, Kind.QUEUE, Kind.UNDO)
+_WAITS_AFTER = (Kind.ARRIVE, Kind.WAIT, Kind.HOLD, Kind.PREEMPT, Kind.RETRY, Kind.QUEUE, Kind.UNDO)
 """The events after which a task waits."""
 
 
