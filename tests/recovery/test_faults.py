@@ -1,6 +1,5 @@
 """Whom faults hit, which faults cannot be, and when drawn ones begin."""
 
-import re
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -110,9 +109,8 @@ def test_of_a_large_cluster_some_names_are_listed() -> None:
     assert str(caught.value).endswith("n113, n114, n115 and 980 more")
 
 
-@given(st.text("n012*?[]!-^\\", max_size=6).filter(lambda text: not re.search(r"[^]]-[^]]-", text)))
+@given(st.text("n012*?[]!-^\\", max_size=6))
 def test_globs_are_those_of_file_names(glob: str) -> None:
-    """Left out: what a bracket with two dashes, or none inside, means, where the two differ."""
     names = [f"n{i}" for i in range(30)]
     expected = tuple(i for i, name in enumerate(names) if fnmatchcase(name, glob))
     try:
