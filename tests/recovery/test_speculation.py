@@ -1,0 +1,53 @@
+"""Speculation: the quantile, the median and the threshold, by the sheet and by the textbook."""
+
+from fractions import Fraction
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gnomon.model.operation import Speculation
+from gnomon.recovery.speculation import candidates
+
+THREE_TIMES = Speculation(check_ns=100, multiplier_e4=30_000, quantile_e4=9_000, least_ns=100)
+"""Spark 4: three times the median, when nine tenths are done, and 100 ms at least (in ms)."""
+
+
+@pytest.mark.parametrize(("done", "enough"), [(8, False), (9, True)])
+def test_nine_of_ten_must_be_done(done: int, enough: bool) -> None:
+    assert (candidates(10_000, [(9, 0)], [1_000] * done, 10, THREE_TIMES) == [9]) is enough
+
+
+def test_part_of_a_task_need_not_be_done_but_one_must() -> None:
+    assert candidates(10_000, [(1, 0)], [1_000], 2, THREE_TIMES) == [1], "floor(0.9 * 2) = 1"
+    assert candidates(10_000, [(0, 0)], [], 1, THREE_TIMES) == []
+
+
+def test_it_has_run_for_more_than_the_threshold() -> None:
+    done = [100, 200, 300, 400]  # a median of 250
+    assert candidates(1_000, [(4, 250)], done, 5, Speculation(1, 30_000)) == []
+    assert candidates(1_000, [(4, 249)], done, 5, Speculation(1, 30_000)) == [4]
+
+
+def test_short_tasks_get_no_copy_before_the_least_time() -> None:
+    assert candidates(99, [(9, 0)], [1] * 9, 10, THREE_TIMES) == []
+    assert candidates(100, [(9, 0)], [1] * 9, 10, THREE_TIMES) == [9]
+
+
+def test_the_longest_running_comes_first() -> None:
+    assert candidates(900, [(1, 20), (2, 10), (3, 10), (0, 880)], [50] * 12, 16, Speculation(1)) == [2, 3, 1]
+
+
+@given(
+    st.lists(st.integers(0, 1_000), min_size=1, max_size=20),
+    st.lists(st.integers(0, 3_000), max_size=10),
+    st.integers(0, 40_000),
+    st.integers(0, 10_000),
+)
+def test_agrees_with_the_definition(done: list[int], starts: list[int], multiplier: int, quantile: int) -> None:
+    rule, total, now = Speculation(1, multiplier, quantile), len(done) + len(starts), 3_000
+    threshold = Fraction(median(map(Fraction, done))) * multiplier / 10_000
+    enough = len(done) >= int(Fraction(quantile, 10_000) * total)
+    expected = {task for task, start in enumerate(starts) if enough and now - start > threshold}
+    assert set(candidates(now, list(enumerate(starts)), done, total, rule)) == expected
