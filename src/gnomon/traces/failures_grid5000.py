@@ -105,12 +105,13 @@ def _intervals(path: str | Path) -> tuple[IntArray, IntArray, IntArray]:
     file = str(path)
     try:
         with open(path, "rb") as stored:
-            names = pq.read_schema(stored).names
+            parquet = pq.ParquetFile(stored)
+            names = parquet.schema_arrow.names
             missing = [name for name in INTERVAL_COLUMNS if name not in names]
             if missing:
                 problem, allowed = f"the column {missing[0]!r} is missing", ",".join(INTERVAL_COLUMNS)
                 raise InputError(problem, file=file, found=",".join(names), allowed=allowed)
-            table = pq.read_table(stored, columns=list(INTERVAL_COLUMNS))
+            table = parquet.read(columns=list(INTERVAL_COLUMNS), use_threads=False)  # a damaged file leaves none behind
     except FileNotFoundError:
         raise InputError("no such file", file=file) from None
     except (OSError, ValueError, pa.ArrowException) as error:
