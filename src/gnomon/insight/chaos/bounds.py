@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from gnomon.engine.log import Kind
+from gnomon.insight.accounting import areas
 from gnomon.insight.chaos.facts import Facts, Span
 from gnomon.insight.chaos.rules import Verdict, clock, last_row, no_tasks, node_name
 from gnomon.insight.metrics import TAU_NS
@@ -25,15 +25,15 @@ TIMES: Final[Mapping[str, Callable[[Facts], Sequence[Span]]]] = {
     "detection": lambda facts: facts.detections,
 }
 """Measures of time, one value a task or event. ``wait``: submission to first start; ``turnaround``: submission to end;
-``recovery``: fault to the next start of a task that lost an attempt; ``detection``: fault to its notice. What has not
+``recovery``: failure of an attempt to the next start of its task; ``detection``: fault to its notice. What has not
 come counts as long as it has lasted, or as never: :mod:`gnomon.insight.chaos.facts`."""
 
 OF_TASKS: Final = ("wait", "turnaround", "slowdown")
 """Measures that every task has."""
 
 SHARES: Final = ("availability", "goodput")
-"""Parts of a whole. ``availability``: node time in which nodes were neither away nor taken for lost / all node time;
-``goodput``: processor time of attempts that ended with the task done / that of all stretches that ran, copies too."""
+"""Parts of a whole, as among the metrics of a run. ``availability``: 1 - node time of crashes, reboots and partitions /
+all node time; ``goodput``: processor time that was of use / that of all attempts and copies that ended."""
 
 _NEAR_MAX = 10_000
 
@@ -125,7 +125,7 @@ class Makespan:
         if not expected.any():
             return Verdict(True, "nothing ran")
         ends = what.end_ns[expected]
-        value = int(ends.max()) - facts.begin_ns if (ends < NEVER).all() else facts.since(facts.begin_ns)
+        value = int(ends.max()) - facts.past.begin_ns if (ends < NEVER).all() else facts.since(facts.past.begin_ns)
         holds = value < self.bound_ns if self.strict else value <= self.bound_ns
         task = max((t for t in range(len(facts.work)) if expected[t]), key=lambda t: int(what.end_ns[t]))
         rows, near = (last_row(facts, task),), _near(value, self.bound_ns)
@@ -151,12 +151,9 @@ class LittleLost:
         told = f"{percent(share)} of the work lost"
         if holds:
             return Verdict(True, told, near_e4=near)
-        if not facts.lost_rows:
-            return Verdict(False, told)
-        row = facts.lost_rows[0]
-        task = int(facts.log.subject[row])
-        told += f" (most: {clock(int(facts.log.value[row]))} of {facts.work.id(task)})"
-        return Verdict(False, told, (row,), task, near)
+        worst = max(facts.losses, key=lambda one: one.ns * facts.cpu(one.task))
+        told += f" (most: {clock(worst.ns)} of {facts.work.id(worst.task)})"
+        return Verdict(False, told, (worst.row,), worst.task, near)
 
     def objection(self, scenario: Scenario) -> str:
         """More than everything cannot be lost."""
@@ -192,23 +189,18 @@ class ShareBound:
 
 def _availability(facts: Facts) -> tuple[Fraction, tuple[int, ...], int]:
     downs = facts.downtimes
-    whole = facts.end_ns * len(facts.scenario.cluster.nodes)
+    whole = facts.past.span_ns * len(facts.scenario.cluster.nodes)
     longest = max(downs, key=lambda span: span.ns, default=None)
     away = Fraction(sum(span.ns for span in downs), whole) if whole else Fraction(0)
     return 1 - away, (longest.row,) if longest else (), -1
 
 
 def _goodput(facts: Facts) -> tuple[Fraction, tuple[int, ...], int]:
-    log, all_of_it, useful = facts.log, 0, 0
-    worst: tuple[int, int, int] = (0, -1, -1)
-    for one in facts.stretches:
-        area = (one.end_ns - one.begin_ns) * facts.cpu(one.task)
-        all_of_it += area
-        if one.counts and one.end_row >= 0 and log.kind[one.end_row] == Kind.END:
-            useful += area
-        elif area > worst[0]:
-            worst = (area, one.end_row if one.end_row >= 0 else one.begin_row, one.task)
-    return (Fraction(useful, all_of_it) if all_of_it else Fraction(1)), worst[1:2] if worst[0] else (), worst[2]
+    area = areas(facts.past).get("cpu")
+    ended = area.useful + area.wasted if area else 0
+    worst = max(facts.losses, key=lambda one: one.ns * facts.cpu(one.task), default=None)
+    share = Fraction(area.useful, ended) if area and ended else Fraction(1)
+    return share, (worst.row,) if worst else (), worst.task if worst else -1
 
 
 def statistic(name: str, rising: Sequence[int] | Sequence[Fraction]) -> Fraction:

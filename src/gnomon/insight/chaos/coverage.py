@@ -7,12 +7,10 @@ further (as in M. Zalewski's American Fuzzy Lop, whose edges between basic block
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
 from typing import Final
 
 import numpy as np
 
-from gnomon.engine.log import Kind
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.rules import Verdict
 from gnomon.model.fault import Fault
@@ -48,9 +46,8 @@ def features(facts: Facts, verdicts: Sequence[Verdict]) -> frozenset[int]:
 def _edges(facts: Facts) -> list[int]:
     log = facts.log
     reason = log.reason.astype(np.int64)
-    for row in np.flatnonzero((log.kind == Kind.FAULT) | (log.kind == Kind.HEAL)).tolist():
-        kind = facts.fault_kind(row)
-        reason[row] = 0 if kind is None else 1 + _FAULTS.index(kind)
+    for one in facts.faults:
+        reason[one.row] = _number(one.kind)
     event = (log.kind.astype(np.int64) << _BITS) | reason
     cause = np.where(log.cause >= 0, event[log.cause], 0)
     found: list[int] = np.unique(_EDGE | (event << 2 * _BITS) | cause).tolist()
@@ -58,15 +55,15 @@ def _edges(facts: Facts) -> list[int]:
 
 
 def _together(facts: Facts) -> set[int]:
-    log, there, found = facts.log, dict[int, int](), set[int]()
-    for row in np.flatnonzero((log.kind == Kind.FAULT) | (log.kind == Kind.HEAL)).tolist():
-        kind = facts.fault_kind(row)
-        if kind is None:
-            continue
-        if log.kind[row] == Kind.HEAL:
-            there.pop(int(log.value[row]), None)
-            continue
-        there[int(log.value[row])] = _FAULTS.index(kind)
-        pairs = combinations_with_replacement(sorted(there.values()), 2) if len(there) > 1 else ()
-        found |= {_TOGETHER | one << _BITS | other for one, other in pairs}
+    found: set[int] = set()
+    for i, one in enumerate(facts.faults):
+        for other in facts.faults[:i]:
+            if other.end_ns > one.begin_ns and other.fault != one.fault:
+                first, second = sorted((_number(one.kind), _number(other.kind)))
+                found.add(_TOGETHER | first << _BITS | second)
     return found
+
+
+def _number(kind: str) -> int:
+    """A kind of fault as a number above 0; 0 where the log does not say which it is."""
+    return 1 + _FAULTS.index(Fault(kind)) if kind else 0
