@@ -21,8 +21,8 @@ def lost(
 ) -> list[int]:
     """The done tasks that must run again when a node is lost, each after those whose results it needs.
 
-    - ``results``: the node that holds the result of each done task, :data:`LOST` if that was lost before; a task that is
-      not in it has a result that no node can lose, or is unfinished.
+    - ``results``: the node that holds the result of each done task, :data:`LOST` if that was lost before; a task that
+      is not in it has a result that no node can lose, or is unfinished.
     - ``needs``: the tasks whose results a task needs; one that is not in it needs none.
     - ``unfinished``: the tasks that still need their inputs, whether they wait or run. One that has all of them
       already is to be left out.
