@@ -1,0 +1,366 @@
+"""A node in use: each rule by an example that can be worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from gnomon.model.cluster import Machine
+from gnomon.model.operation import Enforcement, Pauses, Pressure
+from gnomon.model.resources import NEVER, Resources
+from gnomon.model.usage import Profile, Usage
+from gnomon.resources.node_use import Incident, NodeUse, Running
+
+pytestmark = pytest.mark.unit
+
+S, GI, MI = 10**9, 2**30, 2**20
+
+
+def flat(amount: int) -> Profile:
+    return Profile(((0, amount),))
+
+
+def ramp(until_ns: int, amount: int, first: int = 0) -> Profile:
+    return Profile(((0, first), (until_ns, amount)))
+
+
+def uses(**profiles: Profile) -> Usage:
+    return Usage(tuple((name.replace("_", "-"), one) for name, one in profiles.items()))
+
+
+def memory(size: int) -> Resources:
+    return Resources(memory_bytes=size)
+
+
+def cpu(milli: int) -> Resources:
+    return Resources(cpu_milli=milli)
+
+
+def run(node: NodeUse, until: int = NEVER) -> list[tuple[int, Incident]]:
+    """All that happens up to a time, each victim leaving as soon as it may."""
+    found: list[tuple[int, Incident]] = []
+    going: list[tuple[int, int]] = []
+    for _ in range(2_000):
+        ends = [(when, task) for task, when in node.ends().items() if when < NEVER] + going
+        end, task = min(ends, default=(NEVER, -1))
+        now = node.next_ns()
+        if min(now, end) > until or min(now, end) == NEVER:
+            return found
+        if end <= now:
+            node.leave(task, end)
+            going = [(when, other) for when, other in going if other != task]
+            continue
+        incidents = node.happen(now)
+        found += [(now, one) for one in incidents]
+        for one in incidents:
+            if one.kind in ("kill", "evict"):
+                if one.grace_ns:
+                    going.append((now + one.grace_ns, one.task))
+                else:
+                    node.leave(one.task, now)
+    raise AssertionError("it never comes to rest")
+
+
+def deaths(found: list[tuple[int, Incident]]) -> list[tuple[int, int, str]]:
+    return [(t, one.task, one.cause) for t, one in found if one.kind in ("kill", "evict")]
+
+
+def of_kind(found: list[tuple[int, Incident]], *kinds: str) -> list[tuple[int, str, int]]:
+    return [(t, one.kind, one.task) for t, one in found if one.kind in kinds]
+
+
+def test_who_uses_what_he_asked_for_runs_his_time() -> None:
+    node = NodeUse(Resources(4_000, 8 * GI), Machine(used_bytes=GI), Enforcement(pressures=(Pressure(below=GI),)))
+    for task in range(4):
+        node.enter(Running(task, Resources(1_000, 2 * GI), plan_ns=(task + 1) * S), task)
+    assert node.is_idle()
+    assert node.next_ns() == NEVER
+    assert node.ends() == {task: task + (task + 1) * S for task in range(4)}
+    assert node.done_ns(3, S) == S - 3
+    assert node.leave(0, S) == S
+
+
+# ------------------------------------------------------------------ processors
+
+
+@pytest.mark.parametrize(
+    ("rule", "speeds"),
+    [
+        # 8 processors for requests of 1, 1 and 2 that want 4, 1 and 8: 1/3 and 2/3 of the 7 that the second leaves.
+        pytest.param(Enforcement(), [5_832, 10_000, 5_832], id="by weight of the requests"),
+        pytest.param(Enforcement(cpu="none"), [6_152, 6_150, 6_153], id="alike among threads"),
+        pytest.param(Enforcement(cpu="pinned"), [2_500, 10_000, 2_500], id="pinned to what was allocated"),
+    ],
+)
+def test_processors_are_shared(rule: Enforcement, speeds: list[int]) -> None:
+    node = NodeUse(cpu(8_000), Machine(), rule)
+    for task, (asked, wanted) in enumerate([(1_000, 4_000), (1_000, 1_000), (2_000, 8_000)]):
+        node.enter(Running(task, cpu(asked), usage=uses(cpu=flat(wanted)), plan_ns=S), 0)
+    told = {one.task: one.number("speed_e4") for one in node.happen(0) if one.kind == "speed"}
+    assert [told.get(task, 10_000) for task in range(3)] == speeds
+
+
+def test_a_limit_of_processors_slows_whoever_wants_more() -> None:
+    """1.5 processors for two threads on an empty node: three quarters of the speed (corrections K3)."""
+    node = NodeUse(cpu(8_000), Machine(), Enforcement())
+    node.enter(Running(1, cpu(1_000), cpu(1_500), uses(cpu=flat(2_000)), 3 * S), 0)
+    ((when, one),) = run(node)
+    assert (when, one.cause, one.number("speed_e4")) == (0, "quota", 7_500)
+    free = NodeUse(cpu(8_000), Machine(), Enforcement(quota=False))
+    free.enter(Running(1, cpu(1_000), cpu(1_500), uses(cpu=flat(2_000)), 3 * S), 0)
+    assert free.is_idle()
+
+
+def test_a_burst_slows_only_while_it_lasts() -> None:
+    """Two attempts of two processors each on three, when both want theirs: from 1 s to 2 s each has 1.5 of 2."""
+    node = NodeUse(cpu(3_000), Machine(), Enforcement())
+    burst = Profile(((0, 1_000), (S, 1_000), (S, 2_000), (2 * S, 2_000), (2 * S, 1_000)))
+    for task in (1, 2):
+        node.enter(Running(task, cpu(1_500), usage=uses(cpu=burst), plan_ns=4 * S), 0)
+    found = [(t, one.task, one.cause, one.number("speed_e4")) for t, one in run(node, 3 * S)]
+    assert found == [
+        (S, 1, "cpu", 7_500),
+        (S, 2, "cpu", 7_500),
+        (2 * S, 1, "full", 10_000),
+        (2 * S, 2, "full", 10_000),
+    ]
+    assert node.ends() == {1: 4 * S + S // 4, 2: 4 * S + S // 4}
+
+
+def test_a_slow_node_and_one_that_stands_still() -> None:
+    node = NodeUse(cpu(1_000), Machine(), Enforcement())
+    node.enter(Running(1, cpu(1_000), plan_ns=10 * S), 0)
+    node.slow(2_500, 2 * S)
+    assert not node.is_idle()
+    assert node.ends() == {1: 34 * S}
+    node.slow(0, 10 * S)
+    assert node.ends() == {1: NEVER}
+    assert node.done_ns(1, 99 * S) == 4 * S
+    node.slow(10_000, 100 * S)
+    assert [(one.task, one.cause) for one in node.happen(100 * S)] == []  # nothing of it had been told
+    assert node.ends() == {1: 106 * S}
+    assert node.is_idle()
+
+
+# ------------------------------------------------------------------ memory
+
+
+def test_over_its_limit_it_dies_at_the_first_byte_too_much() -> None:
+    node = NodeUse(memory(64 * GI), Machine(), Enforcement())
+    node.enter(Running(1, memory(GI), memory(2 * GI), uses(memory=ramp(4 * GI, 4 * GI)), NEVER), 5)
+    ((when, one),) = run(node)
+    assert (when, one.kind, one.task, one.cause) == (5 + 2 * GI + 1, "kill", 1, "memory")
+    assert one.numbers[:2] == (("used", 2 * GI + 1), ("limit", 2 * GI))
+
+
+def test_a_check_that_polls_sees_no_spike_between_two_looks() -> None:
+    """YARN sheet 5: every 3 s. Over the limit from 4 s to 5 s: not seen. From 10 s on: seen at 12 s."""
+    spike = Profile(((0, 1), (4 * S, 1), (4 * S, 9), (5 * S, 9), (5 * S, 1), (10 * S, 1), (10 * S, 9)))
+    node = NodeUse(memory(100), Machine(), Enforcement(memory_check_ns=3 * S))
+    node.enter(Running(1, memory(5), memory(5), uses(memory=spike), NEVER), 0)
+    assert deaths(run(node)) == [(12 * S, 1, "memory")]
+
+
+def test_nothing_enforces_a_limit_where_nothing_is_set() -> None:
+    """Corrections S2, R1."""
+    node = NodeUse(memory(100), Machine(), Enforcement(memory="none"))
+    node.enter(Running(1, memory(5), memory(5), uses(memory=flat(90)), 10), 0)
+    assert node.is_idle()
+
+
+def test_the_kernel_chooses_when_the_memory_is_used_up() -> None:
+    """Corrections K5: nobody is over a limit; 12 of 10 bytes are used, the best-effort attempt has the worst score."""
+    node = NodeUse(memory(10), Machine(), Enforcement())
+    node.enter(Running(1, memory(6), memory(6), uses(memory=flat(6)), 100), 0)
+    node.enter(Running(2, usage=uses(memory=ramp(60, 6)), plan_ns=100), 0)
+    ((when, one),) = [(t, one) for t, one in run(node) if one.kind == "kill"]
+    assert (when, one.task, one.cause) == (50, 2, "memory")
+    assert one.numbers[:3] == (("used", 11), ("capacity", 10), ("task_used", 5))
+
+
+def test_a_leak_beside_the_tasks() -> None:
+    node = NodeUse(memory(1_000), Machine(memory_bytes=1_100, used_bytes=100), Enforcement())
+    node.enter(Running(1, memory(300), usage=uses(memory=flat(300))), 0)
+    node.enter(Running(2, memory(500), usage=uses(memory=flat(500))), 0)
+    node.leak(10, 10 * S)
+    # 200 bytes are free: the 201st is taken after 20.1 s. The smaller of two requests has the worse score here:
+    # 1000*300/1100 + 728 = 1000 (272+728) against 454 + 546 = 1000; used exactly as asked, the tie goes to the lower.
+    assert deaths(run(node, 40 * S)) == [(30 * S + S // 10, 1, "memory")]
+    node.leak(0, 41 * S)
+    assert node.is_idle()
+
+
+def test_with_nobody_to_kill_there_is_nothing_to_do() -> None:
+    node = NodeUse(memory(1_000), Machine(), Enforcement(pressures=(Pressure(below=100),)))
+    node.leak(1_000, 0)
+    assert [one.kind for _, one in run(node, 100 * S)] == ["pressure"]
+    node.enter(Running(1, memory(1), usage=uses(memory=flat(1))), 101 * S)
+    assert deaths(run(node, 101 * S)) == [(101 * S, 1, "evicted")]
+
+
+# ------------------------------------------------------------------ pressure
+
+
+def test_eviction_by_what_is_above_the_request() -> None:
+    """User problem U12 at the manager's next look: b goes, though e has no request at all."""
+    rule = Pressure(below=100 * MI, check_ns=10 * S, calm_ns=300 * S)
+    node = NodeUse(memory(33 * GI), Machine(), Enforcement(pressures=(rule,)))
+    node.enter(Running(0, memory(13 * GI), memory(13 * GI), uses(memory=flat(12 * GI))), 0)
+    node.enter(Running(1, memory(10 * MI), usage=uses(memory=flat(12_800 * MI))), S)
+    node.enter(Running(2, usage=uses(memory=flat(8 * GI + 450 * MI))), 3 * S)
+    found = run(node, 1_000 * S)
+    assert of_kind(found, "pressure", "evict", "calm") == [
+        (10 * S, "pressure", -1),
+        (10 * S, "evict", 1),
+        (320 * S, "calm", -1),
+    ]
+    evicted = found[1][1]
+    assert evicted.number("available") == 62 * MI
+    assert evicted.number("used") == 12_800 * MI
+
+
+def test_one_victim_a_look_and_none_while_another_is_on_its_way() -> None:
+    for grace, times in ((0, [10, 20, 30]), (14, [10, 30])):
+        rule = Pressure(below=50, check_ns=10, order="largest", grace_ns=grace)
+        node = NodeUse(memory(100), Machine(), Enforcement(pressures=(rule,)))
+        for task in range(5):
+            node.enter(Running(task, usage=uses(memory=flat(19))), 1)
+        assert [t for t, _, _ in deaths(run(node, 45))][: len(times)] == times
+
+
+def test_at_once_it_takes_as_many_as_it_needs() -> None:
+    node = NodeUse(memory(100), Machine(), Enforcement(pressures=(Pressure(below=30, order="lowest-priority"),)))
+    for task in range(4):
+        node.enter(Running(task, priority=-task, usage=uses(memory=ramp(25, 25))), 0)
+    # Four bytes a ns: above 70 with the 18th ns. One victim leaves 54; three reach 70 after 23 ns: 72 with the 24th.
+    found = run(node, 100)
+    assert of_kind(found, "pressure", "evict", "calm") == [
+        (18, "pressure", -1),
+        (18, "evict", 3),
+        (18, "calm", -1),
+        (24, "pressure", -1),
+        (24, "evict", 2),
+        (24, "calm", -1),
+    ]
+
+
+def test_the_last_of_a_group_is_not_repeated() -> None:
+    """Ray sheet 4: 95 % of the memory, every 250 ms; corrections R9."""
+    rule = Pressure(below=5, check_ns=S // 4, order="newest-retriable")
+    node = NodeUse(memory(100), Machine(), Enforcement(pressures=(rule,)))
+    node.enter(Running(1, owner="a", usage=uses(memory=flat(32))), 0)
+    node.enter(Running(2, owner="a", usage=uses(memory=flat(32))), 1)
+    node.enter(Running(3, owner="b", usage=uses(memory=flat(32))), 2)
+    first = [one for _, one in run(node, S // 4) if one.kind == "evict"]
+    assert [(one.task, one.retriable) for one in first] == [(2, True)]
+    node.enter(Running(4, owner="c", usage=uses(memory=flat(32))), S // 3)
+    second = [one for _, one in run(node, S // 2) if one.kind == "evict"]
+    assert [(one.task, one.retriable) for one in second] == [(4, False)]
+
+
+def test_pauses_as_the_memory_fills() -> None:
+    """Half its time at 100 %, none up to 80 %: at 90 % a quarter."""
+    node = NodeUse(memory(1_000), Machine(), Enforcement(pauses=Pauses(8_000, 5_000)))
+    node.enter(Running(1, memory(100), memory(100), uses(memory=ramp(1_000, 100)), plan_ns=10_000), 0)
+    found = run(node, 1_000)
+    assert [(t, one.number("speed_e4")) for t, one in found] == [
+        (810 + 10 * k, 10_000 - 250 * (k + 1)) for k in range(20)
+    ]
+    assert {one.cause for _, one in found} == {"pauses"}
+    known_by_request_only = NodeUse(memory(1_000), Machine(), Enforcement(pauses=Pauses()))
+    known_by_request_only.enter(Running(1, memory(100), memory(100)), 0)
+    assert known_by_request_only.is_idle()
+
+
+# ------------------------------------------------------------------ disk and store
+
+
+def test_who_writes_to_a_full_disk_fails() -> None:
+    node = NodeUse(cpu(1_000), Machine(disk_bytes=100), Enforcement())
+    node.enter(Running(1, usage=uses(disk=flat(60))), 0)
+    node.enter(Running(2, usage=uses(disk=ramp(100, 100))), 0)
+    node.enter(Running(3, usage=uses(disk=ramp(100, 50))), 0)
+    # 60 + 1.5 t > 100 from 28 ns on (102): the larger of the two that grow goes; the third alone has 40 to go.
+    assert deaths(run(node)) == [(28, 2, "disk"), (82, 3, "disk")]
+
+
+def test_something_fills_the_disk() -> None:
+    node = NodeUse(cpu(1_000), Machine(), Enforcement())
+    node.enter(Running(1, usage=uses(disk=flat(60))), 0)
+    node.enter(Running(2, usage=uses(disk=ramp(1_000, 1_000))), 0)
+    assert node.is_idle()
+    node.fill_disk(5, 100)
+    assert deaths(run(node, 200)) == [(106, 2, "disk")]
+    node.fill_disk(None, 300)
+    assert node.is_idle()
+
+
+def test_pressure_on_the_disk_comes_before_it_is_full() -> None:
+    rule = Pressure("disk", below=20, order="largest", grace_ns=30)
+    node = NodeUse(cpu(1_000), Machine(disk_bytes=100), Enforcement(pressures=(rule,)))
+    node.enter(Running(1, usage=uses(disk=flat(50))), 0)
+    node.enter(Running(2, usage=uses(disk=ramp(100, 100))), 0)
+    # At 31 ns 81 are used; the largest has until 61 to end, but the writer has 50 left only.
+    assert deaths(run(node)) == [(31, 1, "evicted"), (51, 2, "disk")]
+
+
+def test_disk_throughput_is_shared_alike() -> None:
+    node = NodeUse(cpu(9_000), Machine(disk_rate=100), Enforcement())
+    for task, rate in enumerate((80, 80, 20)):
+        node.enter(Running(task, usage=uses(disk_io=flat(rate)), plan_ns=S), 0)
+    told = {one.task: (one.cause, one.number("speed_e4")) for one in node.happen(0)}
+    assert told == {0: ("disk-io", 5_000), 1: ("disk-io", 5_000)}
+
+
+def test_too_slow_a_disk_fails_the_worst_off_until_the_rest_have_enough() -> None:
+    node = NodeUse(cpu(9_000), Machine(disk_rate=100), Enforcement(disk_fails_below_e4=6_000))
+    for task, rate in enumerate((80, 100, 20)):
+        node.enter(Running(task, usage=uses(disk_io=flat(rate))), 0)
+    found = run(node, 10)
+    assert deaths(found) == [(0, 1, "disk")]
+    assert found[0][1].numbers == (("share", 40), ("demand", 100), ("part_e4", 4_000), ("least_e4", 6_000))
+
+
+@pytest.mark.parametrize(
+    ("tasks", "failed"),
+    [pytest.param(3, [], id="240 of 295 GB"), pytest.param(5, [(4, "store")], id="105 GB to a disk of 95")],
+)
+def test_a_store_that_spills_to_a_disk_that_is_full(tasks: int, failed: list[tuple[int, str]]) -> None:
+    """User problem U50."""
+    gb = 10**9
+    machine = Machine(store_bytes=295 * gb, disk_bytes=95 * gb)
+    node = NodeUse(memory(984 * gb), machine, Enforcement(spill_rate=gb))
+    for task in range(tasks):
+        node.enter(Running(task, usage=uses(store=flat(80 * gb)), plan_ns=5_300 * S), task)
+        found = run(node, task)
+    assert [(task, cause) for _, task, cause in deaths(found)] == failed
+    if failed:
+        died = next(one for _, one in found if one.kind == "kill")
+        assert (died.number("spilled"), died.number("capacity")) == (105 * gb, 95 * gb)
+
+
+def test_a_store_that_cannot_spill() -> None:
+    node = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement())
+    node.enter(Running(1, usage=uses(store=flat(70))), 0)
+    node.enter(Running(2, usage=uses(store=ramp(100, 100))), 10)
+    assert deaths(run(node)) == [(41, 2, "store")]
+
+
+def test_making_room_takes_time() -> None:
+    """A jump of 30 bytes too many at 10 bytes/s: three seconds; growth at twice the rate: half the speed."""
+    node = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement(spill_rate=10))
+    node.enter(Running(1, usage=uses(store=flat(80)), plan_ns=10 * S), 0)
+    node.enter(Running(2, usage=uses(store=flat(50)), plan_ns=10 * S), 0)
+    found = run(node, 9 * S)
+    assert [(t, one.kind, one.task, one.number("speed_e4")) for t, one in found] == [
+        (0, "spill", -1, None),
+        (0, "speed", 1, 0),
+        (0, "speed", 2, 0),
+        (3 * S, "speed", 1, 10_000),
+        (3 * S, "speed", 2, 10_000),
+    ]
+    assert node.ends() == {1: 13 * S, 2: 13 * S}
+    grows = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement(spill_rate=10))
+    grows.enter(Running(1, usage=uses(store=ramp(10 * S, 200)), plan_ns=10 * S), 0)
+    told = [(t, one.cause, one.number("speed_e4")) for t, one in run(grows, 12 * S)]
+    # 20 bytes/s fill the store in 5 s (the first byte too much: 50 ms later) and go on for 5 s.
+    assert told == [(5 * S + S // 20, "spilling", 5_000), (10 * S, "full", 10_000)]
