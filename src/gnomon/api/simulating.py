@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.api.run import Run
+from gnomon.control.control import controlled
 from gnomon.engine.invariants import check
 from gnomon.engine.log import Log
 from gnomon.engine.run import Ports, log_of, run
@@ -52,7 +53,7 @@ def simulate(
     no sense, InvariantError when Gnomon is at fault.
     """
     begun = process_time()
-    parts = composition(scenario)
+    parts, control = controlled(scenario, composition)
     fast = _worth_compiling(scenario) if compiled is None else compiled
     advance, list_units, link, enter = _forms(parts, fast=fast)
     laid_out = process_time()
@@ -62,10 +63,13 @@ def simulate(
         place=partial(_place, parts) if parts.placement else None,
         check=partial(check, seed=scenario.seed) if invariants else None,
         progress=partial(_report, progress) if progress else None,
+        events=control.events if control else None,
     )
     world, stopped = run(parts.world, advance, scenario.limits, ports, enter)
     ran = process_time()
     log = _in_scenario_terms(log_of(world), parts.node_of)
+    if control:
+        log = replace(log, details=control.details)
     timings = {"compile": laid_out - begun, "simulate": ran - laid_out, "log": process_time() - ran}
     return Run(scenario, log, timings, stopped, scenario.work.notes)
 

@@ -152,7 +152,7 @@ def start(w: World, task: int, cause: int) -> None:
             w.due[task] = now + candidate_length(w, w.unit[task])
         enter_line(w, task)
     w.why[task] = NO_REASON
-    if w.watch[task] == 1 or w.watch_node[w.node[task]] == 1:
+    if w.watch[task] != 0 or w.watch_node[w.node[task]] != 0:
         w.at[CALL] = 1
     w.start_row[task] = emit(w, START, task, w.node[task], cause, NO_REASON, w.devices[task])
 
@@ -221,7 +221,7 @@ def release(w: World, task: int, row: int) -> None:
         w.tenant_row[t] = row
     w.at[TRIGGER] = row
     w.at[QUIET] = 0
-    if w.watch[task] == 1 or w.watch_node[n] == 1:
+    if w.watch[task] != 0 or w.watch_node[n] != 0:
         w.at[CALL] = 1
 
 

@@ -1,0 +1,194 @@
+"""What happens after placement, in one world: faults strike, use is enforced, what is lost is noticed and starts again.
+
+The scheduling loop stops whenever something is due here, or has happened to a task or node that is looked at; what it
+did since is read from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from gnomon.control.board import Board
+from gnomon.control.copies import Copies
+from gnomon.control.drains import Drains
+from gnomon.control.machines import Machines
+from gnomon.control.plane import Plane
+from gnomon.control.plans import SAVES, Plans
+from gnomon.control.redistribution import Redistribution
+from gnomon.control.results import Results
+from gnomon.control.strikes import Strikes
+from gnomon.control.timers import Timers
+from gnomon.control.using import Using
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.world import EVENTS, PHASE, ROWS, World
+from gnomon.model.errors import InputError
+from gnomon.model.operation import Operation
+from gnomon.model.recovery import Recovery
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Scenario
+from gnomon.recovery.faults import Schedule, check
+from gnomon.scheduling.compose import Composition
+
+FRUITLESS_MAX = 100_000
+"""After so many calls in a row before which no task started or ended, in a run without a horizon, nothing more is
+expected of faults that are drawn at a rate."""
+
+_READ = tuple(int(kind) for kind in (Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL))
+
+
+def is_needed(scenario: Scenario) -> bool:
+    """Whether anything in a scenario can happen after placement but that tasks end."""
+    work = scenario.work
+    special = scenario.faults or work.usages or work.needs or scenario.operation != Operation()
+    return bool(special) or work.recoveries != (Recovery(),)
+
+
+def controlled(scenario: Scenario, compose: Callable[[Scenario], Composition]) -> tuple[Composition, Control | None]:
+    """The composition of a scenario, and what controls its run after placement, if anything does.
+
+    Raises InputError for what does not go together.
+    """
+    if not is_needed(scenario):
+        return compose(scenario), None
+    if scenario.policy.backfill == "conservative" and scenario.faults:
+        found = scenario.policy.text
+        raise InputError("not modelled together: conservative backfill and faults", field="policy", found=found)
+    check(scenario)
+    work = scenario.work
+    if work.needs:  # they are submitted when what they need is there
+        submit = work.submit_ns.copy()
+        submit[list(work.needs)] = NEVER
+        parts = compose(replace(scenario, work=replace(work, submit_ns=submit)))
+    else:
+        parts = compose(scenario)
+    return parts, Control(scenario, parts)
+
+
+class Control:
+    """The events of one run that Python handles. ``details``: what rows of its log tell besides their columns."""
+
+    def __init__(self, scenario: Scenario, parts: Composition) -> None:
+        node_of = parts.node_of.tolist()
+        node_at = np.argsort(parts.node_of).tolist()
+        board, timers = Board(parts.world), Timers()
+        plans = Plans(scenario, board)
+        machines = Machines(scenario, board, timers, plans, node_of)
+        plane = Plane(scenario, board, timers, node_of)
+        again = Redistribution(scenario, board, timers, machines, plans)
+        copies = Copies(scenario, board, timers, machines, plans)
+        drains = Drains(scenario, board, again)
+        results = Results(scenario, board, timers, plans)
+        using = Using(board, timers, machines, again, copies)
+        strikes = Strikes(scenario, board, timers, machines, plane, again, copies, drains, results, using, node_at)
+        machines.over, machines.incident = copies.over, using.incident
+        plane.give_up, plane.unreachable, plane.reachable = strikes.give_up, strikes.unreachable, strikes.reachable
+        again.take_over, again.orphan, results.queue = copies.take_over, copies.orphan, again.queue
+        self._board, self._timers, self._plans, self._machines, self._plane = board, timers, plans, machines, plane
+        self._again, self._copies, self._drains, self._results = again, copies, drains, results
+        self._strikes, self._schedule = strikes, Schedule(scenario)
+        self._endless = scenario.limits.until_ns >= NEVER
+        self._seen = self._fruitless = 0
+        self._begin(scenario)
+
+    @property
+    def details(self) -> dict[int, dict[str, int | str]]:
+        """More numbers and names of rows, by row."""
+        return self._board.details
+
+    def _begin(self, scenario: Scenario) -> None:
+        self._plans.first()
+        self._machines.watch_use()
+        self._results.begin()
+        self._copies.begin()
+        if scenario.preempt:
+            saving = [self._plans.checkpoint(task) is not None for task in range(len(scenario.work))]
+            self._board.w.watch[np.array(saving, np.bool_)] |= SAVES
+        self._next_fault()
+        self._board.call(due_ns=self._timers.next_ns, again=False)
+
+    def _next_fault(self) -> None:
+        self._timers.at(self._schedule.next_ns(), self._strike)
+
+    def _strike(self) -> None:
+        for event in self._schedule.pop(self._board.now):
+            self._strikes.strike(event)
+        self._next_fault()
+
+    def events(self, world: World) -> World:
+        """Let happen what is due, read what the loop did, and say when to be called next."""
+        board = self._board
+        board.w = world
+        before_pass = world.at[PHASE] == EVENTS
+        if not before_pass:
+            board.note_waits(self._again.fresh, Reason.NO_LEADER if self._plane.frozen else Reason.ORDER)
+            self._again.fresh.clear()
+        rows = int(board.w.at[ROWS])
+        self._read()
+        if self._endless and self._is_over():
+            board.call(due_ns=NEVER, again=False)
+            return board.w
+        self._timers.run(board.now)
+        self._read()
+        self._drains.go_on()
+        self._read()
+        changed = int(board.w.at[ROWS]) > rows
+        due = board.now if changed and not before_pass else self._due()
+        board.call(due_ns=due, again=before_pass and bool(self._again.fresh))
+        return board.w
+
+    def _due(self) -> int:
+        """When the next event is due, NEVER if none matters any more."""
+        fruitless = self._endless and self._fruitless > FRUITLESS_MAX
+        return NEVER if fruitless else self._timers.next_ns
+
+    def _is_over(self) -> bool:
+        return self._board.over() and not self._again.waiting and not any(self._machines.copies())
+
+    def _read(self) -> None:
+        """What has happened since to tasks and nodes that are looked at."""
+        w = self._board.w
+        first, last = self._seen, int(w.at[ROWS])
+        if first == last:
+            return
+        self._seen = last
+        kind, task = w.log_kind[first:last], w.log_subject[first:last]
+        about = np.isin(kind, _READ) & (task >= 0)
+        self._fruitless = 0 if about.any() else self._fruitless + 1
+        node = w.log_node[first:last]
+        looked_at = (w.watch[task] != 0) | ((node >= 0) & (w.watch_node[node] != 0))
+        for row in (first + np.flatnonzero(about & looked_at)).tolist():
+            self._happened(row, Kind(int(w.log_kind[row])), int(w.log_subject[row]))
+
+    def _happened(self, row: int, kind: Kind, task: int) -> None:
+        board = self._board
+        if kind is Kind.START:
+            if board.state(task) is State.RUNNING and board.w.start_row[task] == row:
+                self._machines.begin(task)
+        elif kind is Kind.FAIL:
+            if board.w.log_reason[row] == Reason.EXIT:
+                self._again.failed_itself(task, row)
+        elif kind is Kind.PREEMPT:
+            self._gave_way(task)
+        else:
+            attempt = self._machines.of(task)
+            if attempt is not None:
+                self._machines.forget(attempt)
+            self._copies.beaten(task, row)
+            if kind is Kind.END:
+                self._results.done(task, row)
+
+    def _gave_way(self, task: int) -> None:
+        """A task lost its place to another: what it saved is kept."""
+        board, attempt = self._board, self._machines.of(task)
+        if attempt is not None:
+            self._plans.save(task, self._machines.elapsed_ns(attempt))
+            self._machines.forget(attempt)
+        elif board.state(task) is State.WAITING:
+            self._plans.save(task, board.now - int(board.w.start[task]))
+        self._plans.attempt[task] = self._plans.attempt.get(task, 0) + 1
+        self._plans.next(task)
+        if board.state(task) is State.RUNNING:
+            board.retime(task, min(int(board.w.start[task] + board.w.duration[task]), NEVER))

@@ -1,0 +1,161 @@
+"""Copies of a task beside the attempt that counts: orphans behind a partition, and second copies of slow tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.control.board import PASSED_OVER, Board
+from gnomon.control.machines import Attempt, Machines
+from gnomon.control.plans import GIVES, Plans
+from gnomon.control.timers import Timers
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Scenario
+from gnomon.recovery.speculation import candidates
+from gnomon.scheduling.placing import choose_devices, choose_node
+
+
+class Copies:
+    """The attempts that do not count. Each has its place set aside, for it takes it whether it counts or not."""
+
+    def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
+        self._scenario, self._board, self._timers = scenario, board, timers
+        self._machines, self._plans = machines, plans
+        self._rule = scenario.operation.speculation
+        self._scan = -1
+        self._jobs = self._jobs_of_many()
+
+    # ------------------------------------------------------------------ orphans
+
+    def orphan(self, attempt: Attempt, cause: int) -> None:
+        """The control plane has given up an attempt that it cannot reach: it runs on, or has run to its end."""
+        board = self._board
+        self._machines.orphan(attempt)
+        board.withhold(attempt.task, attempt.node, attempt.devices, 1)
+        attempt.copy_row = board.row(
+            Kind.COPY,
+            task=attempt.task,
+            node=attempt.node,
+            cause=cause,
+            reason=Reason.ORPHANED,
+            value=attempt.devices,
+        )
+        if attempt.finished:
+            self.stop(attempt, Reason.FINISHED, attempt.copy_row)
+
+    def over(self, attempt: Attempt) -> None:
+        """An attempt is done, of which the control plane does not hear at once, or that is a copy."""
+        if attempt.counts:
+            return  # it hears of that when the partition is over
+        board, task = self._board, attempt.task
+        if not attempt.speculative:
+            self.stop(attempt, Reason.FINISHED, attempt.copy_row)
+        elif attempt.node not in self._machines.cut:
+            row = self.stop(attempt, Reason.WON, attempt.copy_row)
+            if board.state(task) is State.RUNNING:
+                board.w.start_row[task] = row
+                board.end_now(task, Kind.END)
+
+    def stop(self, attempt: Attempt, reason: Reason, cause: int) -> int:
+        """A copy is over; the row."""
+        board = self._board
+        board.withhold(attempt.task, attempt.node, attempt.devices, -1)
+        row = board.row(
+            Kind.COPY_END,
+            task=attempt.task,
+            node=attempt.node,
+            cause=max(cause, attempt.copy_row),
+            reason=reason,
+            value=board.now - attempt.start_ns,
+        )
+        self._machines.forget(attempt)
+        board.offer(attempt.node, row)
+        return row
+
+    def stop_all_on(self, node: int, reason: Reason, cause: int) -> None:
+        """The copies on a node are over."""
+        for attempt in self._machines.on(node):
+            if not attempt.counts:
+                self.stop(attempt, reason, cause)
+
+    # ------------------------------------------------------------------ second copies of slow tasks
+
+    def _jobs_of_many(self) -> dict[int, list[int]]:
+        if self._rule is None:
+            return {}
+        job = self._scenario.work.job
+        sizes = np.bincount(job)
+        return {int(j): np.flatnonzero(job == j).tolist() for j in np.flatnonzero(sizes > 1)}
+
+    def begin(self) -> None:
+        """Look for slow tasks from now on."""
+        if self._rule is not None and self._jobs:
+            self._scan = self._timers.at(self._board.now + self._rule.check_ns, self._look)
+
+    def _look(self) -> None:
+        assert self._rule is not None
+        for tasks in self._jobs.values():
+            self._look_at(tasks)
+        if any(self._board.w.state[task] < State.DONE for tasks in self._jobs.values() for task in tasks):
+            self.begin()
+
+    def _look_at(self, tasks: list[int]) -> None:
+        assert self._rule is not None
+        w = self._board.w
+        running = [(task, int(w.start[task])) for task in tasks if w.state[task] == State.RUNNING]
+        done = [int(w.duration[task]) for task in tasks if w.state[task] == State.DONE]
+        copied = {attempt.task for attempt in self._machines.copies() if attempt.speculative}
+        for task in candidates(self._board.now, running, done, len(tasks), self._rule):
+            if task not in copied:
+                self._speculate(task)
+
+    def _speculate(self, task: int) -> None:
+        """Start a second copy where there is room, on another node."""
+        board, w = self._board, self._board.w
+        first = int(w.node[task])
+        w.closed[first] |= PASSED_OVER
+        node = int(choose_node(w, task, False))
+        w.closed[first] &= ~PASSED_OVER
+        if node < 0:
+            return
+        self._machines.look_at(first)
+        devices = int(choose_devices(w, node, task, False))
+        board.withhold(task, node, devices, 1)
+        w.watch[task] |= GIVES
+        row = board.row(
+            Kind.COPY, task=task, node=node, cause=int(w.start_row[task]), reason=Reason.SPECULATIVE, value=devices
+        )
+        attempt = self._machines.begin_copy(task, node, devices, self._plans.plan_ns(task))
+        attempt.speculative, attempt.copy_row = True, row
+
+    def of(self, task: int) -> list[Attempt]:
+        """The second copies of a task."""
+        return [attempt for attempt in self._machines.copies() if attempt.task == task and attempt.speculative]
+
+    def beaten(self, task: int, row: int) -> None:
+        """The attempt that counts is over: second copies of it are not wanted any more."""
+        for attempt in self.of(task):
+            self.stop(attempt, Reason.BEATEN, row)
+
+    def take_over(self, task: int, cause: int) -> bool:
+        """The attempt that counted has failed: a second copy that runs counts now. Whether there is one."""
+        for attempt in self.of(task):
+            if attempt.alive and attempt.node not in self._machines.cut and attempt.end_ns < NEVER:
+                row = self.stop_for_promotion(attempt, cause)
+                self._board.start_here(task, attempt.node, attempt.devices, row)
+                self._machines.promote(attempt)
+                self._board.retime(task, attempt.end_ns)
+                return True
+        return False
+
+    def stop_for_promotion(self, attempt: Attempt, cause: int) -> int:
+        """A copy stops being one, and keeps running in its place."""
+        board = self._board
+        board.withhold(attempt.task, attempt.node, attempt.devices, -1)
+        return board.row(
+            Kind.COPY_END,
+            task=attempt.task,
+            node=attempt.node,
+            cause=cause,
+            value=board.now - attempt.start_ns,
+        )

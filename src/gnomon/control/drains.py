@@ -1,0 +1,58 @@
+"""Drains: an operator empties a node, as fast as the disruption budgets allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.control.board import CORDONED, Board
+from gnomon.control.plans import SAVES
+from gnomon.control.redistribution import Redistribution
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.model.scenario import Scenario
+from gnomon.recovery.budgets import allows
+
+_AWAY = (int(State.WAITING), int(State.DELAYED), int(State.FAILED))
+
+
+class Drains:
+    """The nodes that are being emptied, and who is away from a job for their sake."""
+
+    def __init__(self, scenario: Scenario, board: Board, redistribution: Redistribution) -> None:
+        self._work, self._budgets = scenario.work, scenario.operation.budgets
+        self._board, self._redistribution = board, redistribution
+        self._draining: dict[int, int] = {}
+        self._refused: set[int] = set()
+
+    def begin(self, node: int, cause: int) -> None:
+        """Close a node and send its tasks elsewhere."""
+        self._draining[node] = self._board.close(node, CORDONED, cause)
+        self.go_on()
+
+    def end(self, node: int, cause: int) -> None:
+        """The operator opens the node again."""
+        self._draining.pop(node, None)
+        self._board.open(node, CORDONED, cause)
+
+    def go_on(self) -> None:
+        """Send away whom the budgets let go now."""
+        for node, row in self._draining.items():
+            for task in self._board.placed(node):
+                if self._board.w.node[task] != node or self._board.state(task) is not State.RUNNING:
+                    continue  # it went with its gang
+                self._send_away(task, row)
+
+    def _send_away(self, task: int, row: int) -> None:
+        board, job = self._board, self._work.job_name(task)
+        peers = np.flatnonzero(self._work.job == self._work.job[task])
+        away = int(np.isin(board.w.state[peers], _AWAY).sum())
+        if not allows(self._budgets, job, away):
+            if task not in self._refused:
+                self._refused.add(task)
+                board.row(
+                    Kind.REFUSE, task=task, node=int(board.w.node[task]), cause=row, reason=Reason.DRAINED, value=away
+                )
+            board.w.watch[peers] |= SAVES
+            return
+        self._refused.discard(task)
+        board.w.watch[task] |= SAVES
+        self._redistribution.fail(task, Reason.DRAINED, row)

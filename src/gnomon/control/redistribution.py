@@ -1,0 +1,181 @@
+"""What becomes of the work of an attempt that was lost: it is over, is tried again at once or after a delay, in its
+place or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gnomon.control.board import Board
+from gnomon.control.machines import Attempt, Machines
+from gnomon.control.plans import Plans
+from gnomon.control.timers import Timers
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.streams import stream
+from gnomon.model.scenario import Scenario
+from gnomon.recovery.retry import Answer, Attempts
+
+CAUSE = {
+    Reason.EXIT: "exit",
+    Reason.MEMORY: "memory",
+    Reason.NODE_MEMORY: "memory",
+    Reason.DISK: "disk",
+    Reason.STORE: "store",
+    Reason.DEVICE: "device",
+    Reason.KILLED: "killed",
+    Reason.NODE: "node",
+    Reason.PEER: "peer",
+    Reason.EVICTED: "evicted",
+    Reason.DRAINED: "drained",
+}
+"""The causes of :data:`gnomon.model.recovery.CAUSES` by the reason of the row."""
+
+
+class Redistribution:
+    """Decides, by the recovery of each task, what follows a failed attempt.
+
+    ``fresh``: the tasks that were queued again in this instant. ``returned(task)`` is called when a task that was away
+    has a place again.
+    """
+
+    def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
+        self._scenario, self._board, self._timers = scenario, board, timers
+        self._machines, self._plans = machines, plans
+        self._ladders: dict[int, Attempts] = {}
+        self._draws = stream(scenario.seed, "retry delays")
+        self._failures: dict[tuple[int, int], int] = {}
+        self.fresh: list[int] = []
+        self.waiting: dict[int, int] = {}
+        self.take_over: Callable[[int, int], bool] = lambda task, cause: False
+        self.orphan: Callable[[Attempt, int], None] = lambda attempt, cause: None
+
+    def fail(self, task: int, reason: Reason, cause: int, *, retriable: bool = True, **details: int | str) -> None:
+        """An attempt that counts, or the hold of a place, is over; the unit of the task goes with it."""
+        board = self._board
+        if board.state(task) not in (State.RUNNING, State.HELD):
+            return
+        elapsed, in_place = self._elapsed(task), (int(board.w.node[task]), int(board.w.devices[task]))
+        row = self._lose(task, reason, cause, elapsed)
+        self._answer(task, reason, row, elapsed, in_place if retriable else None, details, retriable=retriable)
+
+    def failed_itself(self, task: int, row: int) -> None:
+        """The loop has ended an attempt that failed by itself; the row."""
+        board = self._board
+        elapsed = board.now - int(board.w.start[task])
+        attempt = self._machines.of(task)
+        if attempt is not None:
+            elapsed = self._machines.elapsed_ns(attempt)
+            self._machines.forget(attempt)
+        board.w.log_value[row] = self._plans.save(task, elapsed)
+        place = int(board.w.node[task]), int(board.w.devices[task])
+        self._answer(task, Reason.EXIT, row, elapsed, place, {})
+
+    def _elapsed(self, task: int) -> int:
+        """How much of the plan of its present attempt a task has done."""
+        board, attempt = self._board, self._machines.of(task)
+        if attempt is not None:
+            return self._machines.elapsed_ns(attempt)
+        return board.now - int(board.w.start[task]) if board.state(task) is State.RUNNING else 0
+
+    def _lose(self, task: int, reason: Reason, cause: int, elapsed: int) -> int:
+        """Take a task's place away; what runs on behind a partition becomes a copy."""
+        attempt = self._machines.of(task)
+        row = self._board.lose(task, reason, cause, self._plans.save(task, elapsed))
+        if attempt is not None and (attempt.alive or attempt.finished) and attempt.node in self._machines.cut:
+            self.orphan(attempt, row)
+        elif attempt is not None:
+            self._machines.forget(attempt)
+        return row
+
+    def _answer(
+        self,
+        task: int,
+        reason: Reason,
+        row: int,
+        ran_ns: int,
+        place: tuple[int, int] | None,
+        details: dict[str, int | str],
+        *,
+        retriable: bool = True,
+    ) -> None:
+        """What follows the failure of a task, and of its gang with it."""
+        board, members = self._board, self._board.members(task)
+        self._lose_peers(task, members, row)
+        self._note_failure(task, place)
+        ladder = self._ladders.setdefault(task, Attempts())
+        recovery = self._scenario.work.recovery_of(task)
+        answer = ladder.failed(recovery, CAUSE[reason], board.now, ran_ns, lambda: float(self._draws.random()))
+        number = self._plans.attempt.get(task, 0) + 1
+        board.details[row] = {**details, "attempt": number, "retries": answer.limit}
+        if self.take_over(task, row):
+            return
+        if not (answer.retry and retriable):
+            board.details[row]["final"] = 1
+            return
+        for member in members:
+            self._plans.attempt[member] = self._plans.attempt.get(member, 0) + 1
+            self._plans.next(member)
+        if answer.in_place and place is not None and len(members) == 1:
+            self._stay(task, row, answer, place)
+        elif answer.delay_ns:
+            last = board.delay(members, Reason.BACKOFF, row, answer.at_ns)
+            self.waiting[task] = self._timers.at(answer.at_ns, lambda: self.queue(task, last))
+        else:
+            self.queue(task, row)
+
+    def _lose_peers(self, task: int, members: list[int], row: int) -> None:
+        """A gang goes as a whole: those who run stop, the results of those who were done are void."""
+        board = self._board
+        for peer in members:
+            if peer == task:
+                continue
+            if board.state(peer) in (State.RUNNING, State.HELD):
+                self._lose(peer, Reason.PEER, row, self._elapsed(peer))
+            elif board.state(peer) is State.DONE:
+                board.w.state[peer] = int(State.FAILED)
+                board.row(Kind.UNDO, task=peer, cause=row, reason=Reason.PEER)
+                self._plans.saved_ns.pop(peer, None)
+
+    def queue(self, task: int, cause: int) -> None:
+        """The unit of a task stands in its queue again."""
+        self.waiting.pop(task, None)
+        self._board.queue(task, cause, self._plans.attempt.get(task, 0))
+        self.fresh.append(task)
+
+    def _stay(self, task: int, row: int, answer: Answer, place: tuple[int, int]) -> None:
+        """Try again on the same node, which keeps the room for it."""
+        board, (node, bits) = self._board, place
+        if board.w.closed[node] & ~1 or node in self._machines.dead:  # a cordon does not stop those who are there
+            self.queue(task, row)
+            return
+        board.withhold(task, node, bits, 1)
+        last = board.delay([task], Reason.BACKOFF, row, answer.at_ns) if answer.delay_ns else row
+
+        def again() -> None:
+            self.waiting.pop(task, None)
+            board.withhold(task, node, bits, -1)
+            if node in self._machines.dead or node in self._machines.cut:
+                self.queue(task, last)
+            else:
+                board.start_here(task, node, bits, last)
+
+        if answer.delay_ns:
+            self.waiting[task] = self._timers.at(answer.at_ns, again)
+        else:
+            board.w.state[task] = int(State.DELAYED)
+            again()
+
+    def _note_failure(self, task: int, place: tuple[int, int] | None) -> None:
+        """With an exclude-list: the job avoids a node on which too many of its attempts failed."""
+        most = self._scenario.work.recovery_of(task).exclude
+        if not most or place is None:
+            return
+        job, node = int(self._board.w.job[task]), place[0]
+        self._failures[job, node] = self._failures.get((job, node), 0) + 1
+        if self._failures[job, node] >= most:
+            self._board.avoid(job, node)
+
+    def cancel(self, task: int) -> None:
+        """A task that waits for its next attempt is not wanted any more."""
+        timer = self.waiting.pop(task, None)
+        if timer is not None:
+            self._timers.cancel(timer)
