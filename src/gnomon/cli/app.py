@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gnomon.cli.calibrate import calibrate
+from gnomon.cli.chaos import chaos
 from gnomon.cli.compare import compare
 from gnomon.cli.explain import explain
 from gnomon.cli.generate import generate
@@ -96,6 +97,15 @@ _verb(
 explain render -f cluster-and-tasks.yaml
 explain 4711 --run results
 explain render -f nodes.yaml -f tasks.yaml -o json
+""",
+)
+_verb(
+    chaos,
+    "Which faults break what is demanded?",
+    """
+chaos scenario.yaml
+chaos scenario.yaml --property "every job ends" --property "p95 wait < 10 min" --runs 1000
+chaos scenario.yaml --kinds crash,partition --seed 7 --state chaos.state --out minimal.yaml
 """,
 )
 _verb(

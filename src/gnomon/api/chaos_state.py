@@ -1,0 +1,136 @@
+"""The state of ``gnomon chaos``: which schedules were run with what result, kept so that a rerun goes on from there.
+
+A journal (:mod:`gnomon.engine.journal`): first what it is about, then a record a run, on disk as soon as the run is
+done. What an exploration does hangs on its seed and on results alone, so nothing else has to be kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from gnomon.engine.journal import Journal, records
+from gnomon.insight.chaos.explore import Result
+from gnomon.insight.chaos.rules import Verdict
+from gnomon.insight.chaos.schedules import Schedule, schedule_data
+from gnomon.model.errors import InputError
+from gnomon.model.fault import Failure, Fault
+from gnomon.model.scenario import Scenario
+
+FORM: Final = 1
+"""The version of the form in which states are kept."""
+
+_NOT_OF_THE_RUN: Final = ("name", "source", "properties", "work", "cluster")
+_BEGUN = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (\{[^\n]*)?")
+_WORDS: Final = {
+    "version": "was written by another version of Gnomon",
+    "scenario": "is of another scenario (or seed)",
+    "properties": "is of other properties",
+}
+
+
+def scenario_digest(scenario: Scenario) -> str:
+    """SHA-256 of all that a run is a function of (of a policy in Python: its name)."""
+    work = scenario.work
+    facts: list[object] = [scenario.policy.text, scenario.policy.options]
+    facts += [getattr(scenario, one.name) for one in fields(scenario) if one.name not in (*_NOT_OF_THE_RUN, "policy")]
+    facts.append(replace(scenario.cluster, source=""))
+    for one in fields(work):
+        value = getattr(work, one.name)
+        if one.name == "needs":
+            value = sorted(value.items())
+        if one.name not in ("notes", "source"):
+            facts.append((one.name, value.tolist() if isinstance(value, np.ndarray) else value))
+    return hashlib.sha256(repr(facts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+class State:
+    """Results by schedule; with a ``path`` they are kept there, and what was kept there before is known.
+
+    Raises InputError for a file that is no such state, or of another scenario, or of other properties.
+    """
+
+    def __init__(self, path: Path | None, scenario: Scenario, properties: Sequence[str]) -> None:
+        from gnomon import __version__
+
+        self.known: dict[Schedule, Result] = {}
+        self._journal: Journal | None = None
+        if path is None:
+            return
+        about = {
+            "gnomon_chaos": FORM,
+            "version": __version__,
+            "scenario": scenario_digest(scenario),
+            "properties": list(properties),
+        }
+        kept = _kept(path)
+        if kept:
+            _check(kept[0], about, path)
+            self.known = dict(_result(record, path) for record in kept[1:])
+        self._journal = Journal(path)
+        if not kept:
+            self._journal.append(about)
+
+    def add(self, schedule: Schedule, result: Result) -> None:
+        """One more run; it is on disk when this returns."""
+        self.known[schedule] = result
+        if self._journal:
+            self._journal.append(_record(schedule, result))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._journal:
+            self._journal.close()
+
+
+def _kept(path: Path) -> list[Mapping[str, Any]]:
+    """What a file holds; nothing if it does not exist or was only begun. A file of another sort is left alone."""
+    if not os.path.exists(path):
+        return []
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(4096)
+        whole = start.partition(b"\n")[0]
+        if not _BEGUN.fullmatch(whole):
+            raise _none(path)
+    kept = list(records(path))
+    if kept and kept[0].get("gnomon_chaos") != FORM:
+        raise _none(path)
+    return kept
+
+
+def _none(path: Path) -> InputError:
+    allowed = f"a file that does not exist yet, or that gnomon chaos --state wrote (form {FORM})"
+    return InputError("is not a state of gnomon chaos", file=str(path), allowed=allowed)
+
+
+def _check(found: Mapping[str, Any], about: Mapping[str, Any], path: Path) -> None:
+    for name, words in _WORDS.items():
+        if found.get(name) != about[name]:
+            raise InputError(f"this state {words}", file=str(path), field=name, allowed="another file, or remove it")
+
+
+def _record(schedule: Schedule, result: Result) -> dict[str, Any]:
+    verdicts = [[one.holds, one.found, list(one.rows), one.task, one.near_e4] for one in result.verdicts]
+    return {"faults": schedule_data(schedule), "verdicts": verdicts, "hit": sorted(result.hit), "rows": result.rows}
+
+
+def _result(record: Mapping[str, Any], path: Path) -> tuple[Schedule, Result]:
+    try:
+        schedule = tuple(
+            Failure(Fault(kind), at, length, tuple(targets), tuple(others), amount)
+            for kind, at, length, targets, others, amount in record["faults"]
+        )
+        verdicts = tuple(
+            Verdict(holds, found, tuple(rows), task, near) for holds, found, rows, task, near in record["verdicts"]
+        )
+        return schedule, Result(verdicts, frozenset(record["hit"]), record["rows"])
+    except (KeyError, TypeError, ValueError):
+        raise _none(path) from None
