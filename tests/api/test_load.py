@@ -133,7 +133,7 @@ class TestScenario:
         )
 
     def test_faults_are_noted_as_not_modelled(self, tmp_path: Path) -> None:
-        scenario = load(tmp_path, f"{PARTS}faults: [{{at: 10m, crash: node/n}}]")
+        scenario = load(tmp_path, f"{PARTS}faults: [{{at: 10m, crash: pool}}]")
         text = "faults are not modelled yet: nothing fails in this run"
         assert scenario.work.notes == (Note("not modelled", "faults", text),)
 

@@ -23,6 +23,7 @@ from gnomon.formats.files import Path, read_start
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
+from gnomon.model.recovery import Recovery
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import IntArray, Work
 
@@ -33,6 +34,7 @@ _T = TypeVar("_T", bound=Hashable)
 PROCESSORS_MAX: Final = 10**9
 """The largest pool that a number may stand for."""
 
+_NOTHING_SAID: Final = Recovery()
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
@@ -88,15 +90,15 @@ def is_number(text: str) -> bool:
     return not os.path.exists(text)
 
 
-def load_work(specs: Path | Sequence[Path], *, format: str | None = None) -> Work:
+def load_work(specs: Path | Sequence[Path], *, format: str | None = None, recovery: Recovery = _NOTHING_SAID) -> Work:
     """The work of one file or several, one after the other; no id may be there twice.
 
-    ``format``: of all of them, ``plain`` or a trace format.
+    ``format``: of all of them, ``plain`` or a trace format. ``recovery``: of tasks that say nothing of it.
     """
     paths = [specs] if isinstance(specs, str | os.PathLike) else list(specs)
     if not paths:
         raise InputError("no work is given", allowed="files of tasks or traces")
-    return joined([_work(os.fspath(path), format) for path in paths])
+    return joined([_work(os.fspath(path), format, recovery) for path in paths])
 
 
 def joined(works: Sequence[Work]) -> Work:
@@ -171,17 +173,18 @@ def _pool(text: str) -> Cluster:
     return Cluster.of_processors(count)
 
 
-def _work(path: str, format: str | None) -> Work:
+def _work(path: str, format: str | None, recovery: Recovery) -> Work:
     kind = format or recognise(path)
     if kind == SCENARIO:
         allowed = "a trace, or a file of tasks (as YAML: a list, or tasks: at the top)"
         raise InputError("this is a scenario, not work", file=path, allowed=allowed)
     if kind != PLAIN:
-        return traces.read_work(path, format=kind)
+        work = traces.read_work(path, format=kind)
+        return replace(work, recoveries=tuple(recovery if one == _NOTHING_SAID else one for one in work.recoveries))
 
     from gnomon.systems.plain.read import read_work
 
-    return read_work(_only_document(path))
+    return read_work(_only_document(path), recovery=recovery)
 
 
 def _only_document(path: str) -> Located:

@@ -10,27 +10,35 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME
+from gnomon.api.scenario_faults import Listed, check_faults, read_faults
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.operation import Operation
+from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits, Policy, Scenario, Tenant
 from gnomon.model.work import Note, Work
 from gnomon.scheduling.policy import BACKFILLS, ORDERS, PLACEMENTS, parse_policy
+from gnomon.systems.plain.operation_specs import read_operation
 from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
+from gnomon.systems.plain.recovery_specs import read_recovery
 
 SYSTEMS = ("plain",)
 """Systems that a scenario may name."""
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")
+
+_NEAR_MAX = 10_000
 
 _TENANTS = {"tenants": None, "users": "user", "queues": "queue"}
 
@@ -74,7 +82,10 @@ class ScenarioSpec(Spec):
     users: Any = None
     queues: Any = None
     reservations: Any = None
+    recovery: Any = None
     faults: Any = None
+    operation: Any = None
+    properties: list[str] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _tenants_once(self) -> ScenarioSpec:
@@ -97,12 +108,16 @@ def read_scenarios(document: Located) -> list[Scenario]:
             )
         raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     notes: list[Note] = []
-    work = _work(document.at("work"))
+    recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
+    work = _work(document.at("work"), recovery)
     cluster = _cluster(document, work, notes)
     if spec.reservations is not None:
         windows = read_reservations(document.at("reservations"), cluster)
         cluster = replace(cluster, reservations=(*cluster.reservations, *windows))
-    if spec.faults:
+    listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
+    notes += listed.notes
+    operation = Operation() if spec.operation is None else read_operation(document.at("operation"))
+    if listed.faults:
         notes.append(Note("not modelled", "faults", "faults are not modelled yet: nothing fails in this run"))
     tenants, tenants_by = _tenants(spec, document)
     scenario = Scenario(
@@ -118,19 +133,26 @@ def read_scenarios(document: Located) -> list[Scenario]:
         tenants=tenants,
         name=spec.name or _stem(document.file),
         source=document.file or "",
+        faults=listed.faults,
+        operation=operation,
+        properties=tuple(spec.properties),
     )
+    _check_names(scenario, document)
+    if listed.faults:
+        check_faults(scenario, document.at("faults"), listed.origins)
     return [replace(scenario, policy=policy) for policy in _policies(document)]
 
 
-def _work(document: Located) -> Work:
-    """Paths, one or several, or tasks in place."""
+def _work(document: Located, recovery: Recovery) -> Work:
+    """Paths, one or several, or tasks in place; ``recovery``: of tasks that say nothing of it."""
+    load = partial(load_work, recovery=recovery)
     if isinstance(document.value, str):
-        return _loaded(load_work, [_beside(document)], document)
+        return _loaded(load, [_beside(document)], document)
     if isinstance(document.value, list) and document.value and all(isinstance(item, str) for item in document.value):
         paths = [_beside(document.at(position)) for position in range(len(document.value))]
-        return _loaded(load_work, paths, document)
+        return _loaded(load, paths, document)
     if isinstance(document.value, list | dict):
-        return read_work(document)
+        return read_work(document, recovery=recovery)
     raise document.error("no work", allowed="a path, a list of paths, or a list of tasks")
 
 
@@ -152,6 +174,21 @@ def _cluster(document: Located, work: Work, notes: list[Note]) -> Cluster:
     if isinstance(given, dict):
         return read_cluster(part)
     raise part.error("no cluster", found=given, allowed="a path, a number of processors, or nodes: [...]")
+
+
+def _check_names(scenario: Scenario, document: Located) -> None:
+    """Raise for jobs and labels that the operation names and that are not there."""
+    work, cluster, operation = scenario.work, scenario.cluster, scenario.operation
+    zone = operation.eviction.zone
+    labels = {label for node in cluster.nodes for label, _ in node.labels}
+    if zone and zone not in labels:
+        raise _placed(unknown_name("label of nodes", zone, labels), document, "operation", "eviction", "zone")
+    named = [(place, budget.job) for place, budget in enumerate(operation.budgets) if budget.job != "*"]
+    jobs = {work.job_name(task) for task in range(len(work))} if named else set()
+    for place, job in named:
+        if job not in jobs:
+            near = unknown_name("job", job, jobs if len(jobs) <= _NEAR_MAX else ())
+            raise document.error(near.problem, "operation", "budgets", place, "job", found=job)
 
 
 def _policies(document: Located) -> list[Policy]:
@@ -230,7 +267,7 @@ def _loaded(load: Callable[[_A], _B], argument: _A, document: Located) -> _B:
         raise error if error.file else _placed(error, document) from None
 
 
-def _placed(error: InputError, document: Located, *path: str) -> InputError:
+def _placed(error: InputError, document: Located, *path: str | int) -> InputError:
     """An error that knows no place, at a place of the document."""
     known = not error.field or document.field(*path).startswith(error.field)
     detail = "" if known else f"{error.field}: "
