@@ -70,6 +70,43 @@ class Tale:
         return history(made, self.log)
 
 
+def crash(*, lost: int = 5) -> Tale:
+    """Two machines of 4 and 12 CPUs. t0 (2 CPUs) runs on n0 from 0; n0 crashes at 5, which is noticed at 8; t0 starts
+    on n1 at 10 and is done at 20. n0 is back at 15."""
+    tale = Tale(machines(4, 12), [task("t0", cpus(2))])
+    tale.row(0, Kind.ARRIVE, 0)
+    tale.row(0, Kind.START, 0, 0)
+    fault = tale.fault(5, "crash", 0, number=3)
+    notice = tale.row(8, Kind.NOTICE, node=0, cause=fault, value=3 * S)
+    closing = tale.row(8, Kind.CLOSE, node=0, cause=notice, reason=Reason.LOST)
+    failed = tale.fail(8, 0, 0, cause=closing, lost=lost)
+    tale.row(8, Kind.QUEUE, 0, cause=failed, value=1)
+    tale.row(10, Kind.START, 0, 1)
+    healed = tale.heal(15, 0, number=3, cause=fault)
+    tale.row(15, Kind.OPEN, node=0, cause=healed, reason=Reason.LOST)
+    tale.row(20, Kind.END, 0, 1)
+    return tale
+
+
+def split(end: Reason) -> Tale:
+    """A partition: t0 runs on n0 from 0, is given up at 4 and starts on n1 at 5; its copy on n0 ends at 9."""
+    tale = Tale(machines(4, 4), [task("t0")])
+    tale.row(0, Kind.ARRIVE, 0)
+    tale.row(0, Kind.START, 0, 0)
+    fault = tale.fault(1, "partition", 0)
+    notice = tale.row(4, Kind.NOTICE, node=0, cause=fault)
+    failed = tale.fail(4, 0, 0, cause=notice, lost=4)
+    tale.row(4, Kind.COPY, 0, 0, cause=failed, reason=Reason.ORPHANED)
+    tale.row(4, Kind.QUEUE, 0, cause=failed)
+    tale.row(5, Kind.START, 0, 1)
+    ended = tale.row(9, Kind.COPY_END, 0, 0, reason=end)
+    if end is Reason.WON:
+        tale.row(9, Kind.END, 0, 1, cause=ended)
+    else:
+        tale.row(15, Kind.END, 0, 1)
+    return tale
+
+
 @dataclass
 class Seconds:
     """What really happened, second by second, apart from the log: which task ran where, which node was down, or closed.

@@ -32,6 +32,17 @@ def test_student_t_is_that_of_the_tables(degrees: int, t: float) -> None:
     assert round(student_t(degrees), 3) == t
 
 
+def test_recovery_is_judged_by_what_each_part_of_it_means() -> None:
+    runs = [
+        Measured(name, 1, {"recovery": {"survival": 1 - late, "faults": {"crash": 3}, "backlog": {"catch_up_s": late}}})
+        for name, late in (("a", 0.5), ("b", 0.25))
+    ]
+    assert compare(runs).best == {
+        ("recovery", "survival"): ("b",),
+        ("recovery", "backlog", "catch_up_s"): ("b",),
+    }
+
+
 def test_the_best_is_marked_in_the_direction_of_the_metric() -> None:
     table = waits(fcfs=[30.0], easy=[10.0], sjf=[10.0])
     assert table.best[WAIT] == ("easy", "sjf")

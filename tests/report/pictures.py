@@ -2,6 +2,7 @@
 
 from gnomon.insight.history import history
 from gnomon.insight.metrics import metrics
+from gnomon.insight.outages import outages
 from gnomon.insight.usage import allocated, queue_length
 from gnomon.report.html import Exhibit
 from gnomon.report.series import Series
@@ -10,7 +11,8 @@ from tests.report.runs import Recording
 
 def series(run: Recording) -> Series:
     past = history(run.scenario, run.log)
-    return Series(past, {name: allocated(past, name) for name in past.capacity}, queue_length(past))
+    held = {name: allocated(past, name) for name in past.capacity}
+    return Series(past, held, queue_length(past), outages(run.log))
 
 
 def exhibit(run: Recording, name: str = "fcfs") -> Exhibit:

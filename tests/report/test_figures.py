@@ -6,11 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from gnomon.engine.log import Reason
 from gnomon.report import figures, gantt
 from gnomon.report.figures import Figure
 from gnomon.report.series import node_load
+from tests.insight.faulty import crash, split
 from tests.report.pictures import series
-from tests.report.runs import one_after_another
+from tests.report.runs import Recording, one_after_another
 
 pytestmark = pytest.mark.unit
 
@@ -80,3 +82,24 @@ def test_gantt_bars_have_the_area_that_tasks_held_and_do_not_overlap(pool: bool)
 def test_too_many_tasks_for_a_gantt_chart_are_left_out() -> None:
     (view,) = figures.views([("a", series(one_after_another(gantt.TASKS_MAX + 1)))])
     assert gantt.gantt(view, "cpu", longest_wait=1.0) is None
+
+
+def test_failed_attempts_copies_and_faults_are_seen_in_the_gantt_chart() -> None:
+    for tale, fillings, down in ((crash(), ["x", ""], (5, 10)), (split(Reason.FENCED), ["x", "", "/"], (1, 14))):
+        (view,) = figures.views([("a", series(Recording(tale.past.scenario, tale.log)))])
+        chart = gantt.gantt(view, "cpu", longest_wait=1)
+        assert chart is not None
+        grey, crosses, bars = chart["data"]
+        assert sorted(bars["marker"]["pattern"]["shape"]) == sorted(fillings)
+        begin, lasts = (unpacked(grey[column]) * view.unit_ns / S for column in ("base", "x"))
+        assert (begin.tolist(), lasts.tolist(), unpacked(grey["y"]).tolist()) == ([down[0]], [down[1]], [0.5])
+        assert len(crosses["hovertext"]) == 1
+        assert any("failed: node" in text for text in bars["hovertext"])
+
+
+def test_a_run_without_faults_is_drawn_as_before() -> None:
+    (view,) = figures.views([("a", series(one_after_another(3)))])
+    chart = gantt.gantt(view, "cpu", longest_wait=1)
+    assert chart is not None
+    assert [trace["type"] for trace in chart["data"]] == ["bar"]
+    assert "pattern" not in chart["data"][0]["marker"]

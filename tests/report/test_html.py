@@ -9,8 +9,9 @@ import pytest
 
 from gnomon.model.work import Note
 from gnomon.report import html
+from tests.insight.faulty import crash
 from tests.report.pictures import exhibit
-from tests.report.runs import one_after_another
+from tests.report.runs import Recording, one_after_another
 
 pytestmark = pytest.mark.unit
 
@@ -105,3 +106,11 @@ def test_pages_are_the_same_each_time_and_bounded(tmp_path: Path) -> None:
 
 def test_a_notebook_gets_a_table_without_scripts() -> None:
     assert "<script" not in html.snippet(exhibit(one_after_another(2)))
+
+
+def test_a_page_tells_what_went_wrong_and_only_then() -> None:
+    tale = crash()
+    page = parse(exhibit(Recording(tale.past.scenario, tale.log)), exhibit(one_after_another(2), "quiet"))
+    assert "1 node; 1 tried again, 0 tasks given up" in page.text
+    assert "Crossed bars failed" in page.text
+    assert "Recovery" not in parse(exhibit(one_after_another(2))).text

@@ -7,9 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from gnomon.engine.log import Reason
 from gnomon.report import perfetto
+from tests.insight.faulty import crash, split
 from tests.report.pictures import series
-from tests.report.runs import one_after_another
+from tests.report.runs import Recording, one_after_another
 
 pytestmark = pytest.mark.unit
 
@@ -50,3 +52,38 @@ def test_arrows_lead_from_an_end_to_the_start_that_it_made_possible(events: list
     assert begins.keys() == ends.keys()
     assert len(begins) == 10
     assert all(ends[key]["ts"] - begin["ts"] == pytest.approx(0.001, abs=1e-6) for key, begin in begins.items())
+
+
+def of(past: Recording) -> list[perfetto.Event]:
+    return list(perfetto.events(series(past)))
+
+
+def test_a_fault_is_a_stretch_on_its_node_and_what_was_done_about_it_instants_there() -> None:
+    tale = crash()
+    found = of(Recording(tale.past.scenario, tale.log))
+    stretch = [(one["ph"], one["name"], one["pid"], one["ts"]) for one in found if one.get("cat") == "fault"]
+    assert stretch == [("b", "crash", 2, 5e6), ("e", "crash", 2, 15e6)]
+    told = [(one["name"], one["pid"], one["ts"]) for one in found if one["ph"] == "i"]
+    assert told == [
+        ("fault", 2, 5e6),
+        ("notice", 2, 8e6),
+        ("close", 2, 8e6),
+        ("heal", 2, 15e6),
+        ("open", 2, 15e6),
+    ]
+    assert next(one["args"]["kind"] for one in found if one["name"] == "fault") == "crash"
+
+
+def test_a_failed_attempt_says_why_and_an_arrow_leads_to_the_next() -> None:
+    tale = crash()
+    found = of(Recording(tale.past.scenario, tale.log))
+    first = next(one for one in found if one["ph"] == "X")
+    assert (first["args"]["ended"], first["args"]["why"], first["dur"]) == ("fail", "node", 8e6)
+    arrow = [(one["ph"], one["pid"], round(one["ts"])) for one in found if one["name"] == "tried again"]
+    assert arrow == [("s", 2, 8_000_000), ("f", 3, 10_000_000)]
+
+
+def test_a_copy_is_a_slice_of_its_own() -> None:
+    tale = split(Reason.FENCED)
+    copies = [one for one in of(Recording(tale.past.scenario, tale.log)) if one.get("cat") == "copy"]
+    assert [(one["pid"], one["ts"], one["dur"], one["args"]["why"]) for one in copies] == [(2, 4e6, 5e6, "fenced")]

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from gnomon.insight.metrics import of_history as metrics_of
 from gnomon.report.text import Variant, comparison, summary, table
+from tests.insight.faulty import crash
 
 pytestmark = pytest.mark.unit
 
@@ -149,3 +151,29 @@ def test_names_cannot_steer_the_terminal(hostile: str) -> None:
     shown = table(["NAME"], [[hostile]])
     assert not set("\x1b\u202e") & set(shown.plain)
     assert len(shown.plain.splitlines()) == 2
+
+
+def test_a_summary_tells_what_went_wrong_in_a_few_lines() -> None:
+    found = metrics_of(crash().past).as_dict()["recovery"]
+    same(
+        summary(metrics(recovery=found)).plain.partition("RECOVERY\n")[2],
+        """
+        faults            1 crash
+        time to detect    mean 3s, p50 3s, p99 3s, max 3s
+        time to isolate   mean 3s, p50 3s, p99 3s, max 3s
+        time to recover   mean 2s, p50 2s, p99 2s, max 2s
+        attempts failed   1 node; 1 tried again, 0 tasks given up
+        survival          100%
+        work lost         5s; 5s done again
+        available         75% of node time, 100% of the control plane's, 87.5% of cpus for new work
+        cpus at work      1.5; 1 of them to use
+        backlog           up to 1 waiting, at 8s; caught up with 0s after the outage
+        """,
+    )
+
+
+def test_a_comparison_shows_recovery_where_a_run_has_any() -> None:
+    found = metrics_of(crash().past).as_dict()
+    headers = comparison([Variant("a", found), Variant("b", {"done": 1})]).plain.splitlines()[0].split()
+    assert {"RETRIES", "SURVIVAL", "RECOVER", "LOST-WORK"} <= set(headers)
+    assert not {"RETRIES", "RAN-TWICE"} & set(comparison([Variant("b", {"done": 1})]).plain.split())

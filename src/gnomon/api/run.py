@@ -57,12 +57,13 @@ class Run:
     @cached_property
     def series(self) -> Series:
         """What changes over time: allocation of each resource, and queue."""
+        from gnomon.insight.outages import outages
         from gnomon.insight.usage import allocated, queue_length
         from gnomon.report.series import Series
 
-        return Series(
-            self.past, {name: allocated(self.past, name) for name in self.past.capacity}, queue_length(self.past)
-        )
+        past = self.past
+        held = {name: allocated(past, name) for name in past.capacity}
+        return Series(past, held, queue_length(past), outages(self.log))
 
     def metrics(self) -> dict[str, Any]:
         """The metrics, in the form of ``metrics.json``; see :class:`gnomon.insight.metrics.Metrics`."""

@@ -36,8 +36,24 @@ BETTER: Mapping[str, Literal["low", "high"]] = {
     "failed": "low",
     "backlog": "low",
     "deadline_misses": "low",
+    "recovery.time_to_detect_s": "low",
+    "recovery.time_to_isolate_s": "low",
+    "recovery.time_to_recover_s": "low",
+    "recovery.attempts_failed": "low",
+    "recovery.gave_up": "low",
+    "recovery.survival": "high",
+    "recovery.work_lost_s": "low",
+    "recovery.work_redone_s": "low",
+    "recovery.copies.finished_twice": "low",
+    "recovery.ran_twice": "low",
+    "recovery.availability": "high",
+    "recovery.capacity_available": "high",
+    "recovery.goodput_cpus": "high",
+    "recovery.budget_breaches": "low",
+    "recovery.backlog.peak": "low",
+    "recovery.backlog.catch_up_s": "low",
 }
-"""Which direction is better, by the first part of the path; the others are neither."""
+"""Which direction is better, by the first parts of the path; the others are neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +205,8 @@ def _differences(
 def _best(rows: Sequence[Row]) -> dict[Path, tuple[str, ...]]:
     best: dict[Path, tuple[str, ...]] = {}
     for path in dict.fromkeys(path for row in rows for path in row.values):
-        if better := BETTER.get(path[0]):
+        parts = (".".join(path[: i + 1]) for i in range(len(path)))
+        if better := next((BETTER[part] for part in parts if part in BETTER), None):
             means = {row.variant: row.values[path].mean for row in rows if path in row.values}
             mark = min(means.values()) if better == "low" else max(means.values())
             best[path] = tuple(name for name, mean in means.items() if mean == mark)

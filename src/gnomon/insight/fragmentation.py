@@ -141,7 +141,7 @@ def task_classes(work: Work, measured: str) -> list[TaskClass]:
 
 def node_states(past: History, measured: str) -> NodeStates:
     """Every state that a node was in for some time: what of each resource was free, and on each device."""
-    cluster, stays = past.scenario.cluster, past.attempts
+    cluster, stays = past.scenario.cluster, past.places
     count, rows = len(cluster.nodes), len(past.log)
     stay, row, sign = _changes(past)
     nodes = np.concatenate((np.arange(count), stays.node[stay]))
@@ -179,7 +179,7 @@ def node_states(past: History, measured: str) -> NodeStates:
 
 def _changes(past: History) -> tuple[IntArray, IntArray, IntArray]:
     """Every change of what is free: the attempt (index), the row, and -1 where it takes or +1 where it gives back."""
-    stays = past.attempts
+    stays = past.places
     closed = np.flatnonzero(stays.close_row >= 0)
     stay = np.concatenate((np.arange(len(stays)), closed))
     row = np.concatenate((stays.open_row, stays.close_row[closed]))

@@ -44,6 +44,15 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.1f}%"
 
 
+def finely(fraction: float) -> str:
+    """A fraction that is near 1, with the digits in which such ones differ.
+
+    >>> finely(0.999512), finely(1), finely(0.75)
+    ('99.951%', '100%', '75%')
+    """
+    return f"{100 * fraction:.5g}%"
+
+
 def number(value: float) -> str:
     """Four digits, or all of a larger whole number.
 
@@ -120,6 +129,13 @@ _AFTER = (
     Column("PREEMPTED", "preemptions", number, wide=True, meaning="how often a task gave way to another"),
     Column("WASTED-CPU", "wasted_cpu_s", duration, wide=True, meaning="CPU time of attempts that were lost"),
     Column("GOODPUT", "goodput", percent, wide=True, meaning="used CPU time that was not wasted"),
+    Column("RETRIES", "recovery.retries", number, if_any=True, meaning="failed attempts that were tried again"),
+    Column("SURVIVAL", "recovery.survival", finely, meaning="tasks done, of those that are over"),
+    Column("RECOVER", "recovery.time_to_recover_s.mean", duration, meaning="mean time from failure to next start"),
+    Column("LOST-WORK", "recovery.work_lost_s", duration, meaning="run time whose work was lost"),
+    Column("AVAILABLE", "recovery.availability.nodes", finely, wide=True, meaning="node time that was not down"),
+    Column("RAN-TWICE", "recovery.ran_twice.tasks", number, if_any=True, meaning="tasks that ran twice at one time"),
+    Column("CATCH-UP", "recovery.backlog.catch_up_s", duration, wide=True, meaning="from outage to normal queue"),
     Column("OVERTAKEN", "overtaken_max", number, wide=True, meaning="most later arrivals that started earlier"),
 )
 

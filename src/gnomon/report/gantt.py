@@ -1,7 +1,8 @@
 """The Gantt chart: every task as the part of the machine that it held, for as long as it held it.
 
 A node (or the pool) is a strip as high as its capacity of one resource; a task takes the lowest free part of it, in
-pieces if need be. So an area is resource-time, and what is empty was free.
+pieces if need be. So an area is resource-time, and what is empty was free. Attempts that failed are crossed, copies
+striped; where a node was down it is grey, and a cross marks the begin of each fault.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gnomon.engine.log import Kind, Reason
+from gnomon.model.fault import Fault
 from gnomon.model.quantity import format_cpu, format_e4, format_memory
 from gnomon.model.resources import E4, NEVER, Resources
 from gnomon.report.columns import duration
@@ -21,6 +24,10 @@ from gnomon.report.series import Floats, Ints
 TASKS_MAX = 3_000
 NAMED_NODES_MAX = 40
 OUTLINED_MAX = 1_500
+FAULTS_MAX = 2_000
+DOWN = (Fault.CRASH.value, Fault.REBOOT.value, Fault.PARTITION.value)
+"""The faults while which a node cannot be used."""
+
 GAP = 0.06
 """The part of a node's strip that is left empty, so that nodes can be told apart."""
 
@@ -95,7 +102,7 @@ def pieces(
 def gantt(view: View, resource: str, *, longest_wait: float) -> Figure | None:
     """The chart of one run by one resource; None for too many tasks. Colour tells how long a task had waited."""
     past = view.series.past
-    work, cluster, stays = past.scenario.work, past.scenario.cluster, past.attempts
+    work, cluster, stays = past.scenario.work, past.scenario.cluster, past.places
     if len(work) > TASKS_MAX:
         return None
     has = np.array([node.capacity.amount(resource) for node in cluster.nodes], np.int64)
@@ -125,13 +132,66 @@ def gantt(view: View, resource: str, *, longest_wait: float) -> Figure | None:
             "colorscale": "YlGnBu",
             "colorbar": {"title": {"text": f"waited ({view.unit})"}, "thickness": 12},
             "line": {"width": 0.5 if len(parts) <= OUTLINED_MAX else 0},
+            **_patterns(view, stay),
         },
         "hovertext": [texts[index] for index in stay.tolist()],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }
-    layout = {"xaxis": view.time_axis, "yaxis": _node_axis(view, resource, has), "showlegend": False}
+    axis = _node_axis(view, resource, has)
+    layout = {"xaxis": view.time_axis, "yaxis": axis, "showlegend": False}
     rows = 1 if cluster.pool else len(has)
-    return {"data": [trace], "layout": layout, "time": True, "height": min(900, max(360, 80 + 24 * rows))}
+    height = min(900, max(360, 80 + 24 * rows))
+    return {"data": [*_faults(view, axis["range"]), trace], "layout": layout, "time": True, "height": height}
+
+
+def _patterns(view: View, stay: Ints) -> Figure:
+    """How the bars of failed attempts and of copies are filled; nothing where there are none."""
+    past = view.series.past
+    failed, copies = past.places.closed_by == Kind.FAIL, np.arange(len(past.places)) >= len(past.attempts)
+    shapes = np.where(copies, "/", np.where(failed, "x", ""))[stay]
+    return {"pattern": {"shape": shapes.tolist(), "size": 6, "solidity": 0.25}} if shapes.any() else {}
+
+
+def _faults(view: View, rows: Sequence[float]) -> list[Figure]:
+    """Grey where nodes were down, and a cross where each fault began; left out where there are very many."""
+    past, faults = view.series.past, view.series.faults
+    if not faults or len(faults) > FAULTS_MAX:
+        return []
+    pool, top = past.scenario.cluster.pool, max(rows)
+    begin = np.array([one.begin_ns for one in faults], np.int64)
+    end = np.minimum(np.array([one.end_ns for one in faults], np.int64), max(view.last_ns, int(begin.max())))
+    y = np.array([top / 2 if pool else one.node + 0.5 if one.node >= 0 else 0.05 for one in faults])
+    texts = [_fault_text(view, i, int(end[i] - begin[i])) for i in range(len(faults))]
+    down = [i for i, one in enumerate(faults) if one.kind in DOWN and (one.node >= 0 or pool)]
+    hover = {"hovertemplate": "%{hovertext}<extra></extra>"}
+    grey = {
+        "type": "bar",
+        "orientation": "h",
+        "base": packed(view.at(begin[down]), "f8"),
+        "x": packed((end - begin)[down] / view.unit_ns, "f8"),
+        "y": packed(y[down], "f8"),
+        "width": packed(np.full(len(down), top if pool else 1.0), "f8"),
+        "marker": {"color": "#7F7F7F55"},
+        "hovertext": [texts[i] for i in down],
+        **hover,
+    }
+    crosses = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": packed(view.at(begin), "f8"),
+        "y": packed(y, "f8"),
+        "marker": {"color": "#D55E00", "symbol": "x", "size": 7},
+        "hovertext": texts,
+        **hover,
+    }
+    return [grey, crosses] if down else [crosses]
+
+
+def _fault_text(view: View, index: int, lasted_ns: int) -> str:
+    one, nodes = view.series.faults[index], view.series.past.scenario.cluster.nodes
+    place = f" of {label(nodes[one.node].name)}" if one.node >= 0 else ""
+    lasted = "to the end" if one.end_ns >= NEVER else f"for {duration(lasted_ns / SECOND)}"
+    return f"<b>{label(one.kind or 'fault')}</b>{place}<br>fault {one.fault}, {lasted}"
 
 
 def longest_wait(views: Sequence[View]) -> float:
@@ -160,19 +220,30 @@ def _node_axis(view: View, resource: str, has: Ints) -> Figure:
 def _texts(view: View, end_ns: Ints) -> list[str]:
     """What is said of each stay when it is pointed at."""
     past = view.series.past
-    work, nodes, stays = past.scenario.work, past.scenario.cluster.nodes, past.attempts
+    work, nodes, stays = past.scenario.work, past.scenario.cluster.nodes, past.places
     waited = (_waited(view) * view.unit_ns / SECOND).tolist()
     asks = [_request(shape.request) for shape in work.shapes]
     texts = []
-    for task, node, held in zip(
-        stays.task.tolist(), stays.node.tolist(), (end_ns - stays.open_ns).tolist(), strict=True
-    ):
+    lasted = np.maximum(end_ns - stays.open_ns, 0).tolist()
+    for stay, (task, node, held) in enumerate(zip(stays.task.tolist(), stays.node.tolist(), lasted, strict=True)):
         user = work.users[int(work.user[task])]
         who = f" of {label(user)}" if user else ""
         place = f" on {label(nodes[node].name)}" if node >= 0 and len(nodes) > 1 else ""
         head = f"<b>{label(work.id(task))}</b>{who}: {asks[int(work.shape[task])]}{place}"
-        texts.append(f"{head}<br>waited {duration(waited[task])}, stayed {duration(held / SECOND)}")
+        stayed = f"waited {duration(waited[task])}, stayed {duration(held / SECOND)}"
+        texts.append(f"{head}<br>{stayed}{_ending(view, stay)}")
     return texts
+
+
+def _ending(view: View, stay: int) -> str:
+    """What is said of an attempt that failed, and of a copy."""
+    past = view.series.past
+    row = int(past.places.close_row[stay])
+    why = Reason(int(past.log.reason[row])) if row >= 0 else Reason.NONE
+    words = f": {why.name.lower().replace('_', ' ')}" if why else ""
+    if stay >= len(past.attempts):
+        return f"<br>a copy{words}"
+    return f"<br>failed{words}" if past.places.closed_by[stay] == Kind.FAIL else ""
 
 
 def _request(request: Resources) -> str:

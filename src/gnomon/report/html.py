@@ -16,12 +16,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gnomon.engine.log import Reason
+from gnomon.engine.log import Kind, Reason
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note
 from gnomon.report import figures, gantt
-from gnomon.report.columns import columns, number, outstanding
+from gnomon.report.columns import NOTHING, columns, number, outstanding
 from gnomon.report.figures import Figure, View
+from gnomon.report.recovered import recovery_facts
 from gnomon.report.series import Series
 from gnomon.report.text import plain, reason
 
@@ -61,6 +62,7 @@ def page(exhibits: Sequence[Exhibit], *, title: str = "") -> Iterator[str]:
     yield f"<title>{_safe(shown)}</title>\n<style>\n{_part('page.css')}</style>\n</head>\n<body>\n"
     yield f"<header>\n<h1>{_safe(shown)}</h1>\n{_facts(exhibits)}</header>\n<main>\n"
     yield _metrics(exhibits)
+    yield _recovery(exhibits)
     for section in sections:
         yield section.html()
     yield f"{_notes(exhibits)}</main>\n<footer>Made by Gnomon from the log of the run; needs no network.</footer>\n"
@@ -127,7 +129,10 @@ def _tasks(views: Sequence[View], resource: str) -> tuple[str, list[tuple[str, F
     draw = partial(gantt.gantt, resource=resource, longest_wait=gantt.longest_wait(views))
     panels = _each(views, draw) if few else []
     if panels:
-        return "Each bar is a task: its height is what it held, its colour how long it had waited.", panels
+        text = "Each bar is a task: its height is what it held, its colour how long it had waited."
+        marks = " Crossed bars failed, striped ones are copies; where a node is grey it was down; × is a fault."
+        faulty = any(view.series.faults or (view.series.past.places.closed_by == Kind.FAIL).any() for view in views)
+        return text + marks * faulty, panels
     return f"Left out: this is drawn for up to {gantt.TASKS_MAX:,} tasks.", []
 
 
@@ -195,6 +200,24 @@ def _metrics(exhibits: Sequence[Exhibit]) -> str:
         "<div class='scroll' tabindex='0' role='region' aria-label='Metrics'><table>\n"
         f"<thead><tr><td></td>{heads}<th scope='col' class='hint'>meaning</th></tr></thead>\n"
         f"<tbody>\n{''.join(rows)}</tbody>\n</table></div>\n</section>\n"
+    )
+
+
+def _recovery(exhibits: Sequence[Exhibit]) -> str:
+    """What went wrong, and what came of it: a row for each fact; nothing where nothing did."""
+    every = [dict(recovery_facts(exhibit.metrics.get("recovery"))) for exhibit in exhibits]
+    rows = "".join(
+        f"<tr><th scope='row'>{_safe(fact)}</th>{''.join(f'<td>{_safe(one.get(fact, NOTHING))}</td>' for one in every)}"
+        "</tr>\n"
+        for fact in dict.fromkeys(fact for one in every for fact in one)
+    )
+    if not rows:
+        return ""
+    heads = "".join(f"<th scope='col'>{_safe(exhibit.name)}</th>" for exhibit in exhibits)
+    return (
+        "<section>\n<h2>Recovery</h2>\n<p>What went wrong, how it was answered, what it cost.</p>\n"
+        "<div class='scroll' tabindex='0' role='region' aria-label='Recovery'><table>\n"
+        f"<thead><tr><td></td>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n</section>\n"
     )
 
 

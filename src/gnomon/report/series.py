@@ -6,7 +6,7 @@ they need of them, and get it handed in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,6 +34,7 @@ class Steps(Protocol):
 class Attempts(Protocol):
     """One row for each stay of a task in a place; times in ns, NEVER where it did not happen."""
 
+    def __len__(self) -> int: ...
     @property
     def task(self) -> Ints: ...
     @property
@@ -52,8 +53,24 @@ class Attempts(Protocol):
     def closed_by(self) -> npt.NDArray[np.int8]: ...
 
 
+class Outage(Protocol):
+    """A fault as it struck a node (index, -1: none of its own): its number, kind, and time (NEVER: to the end)."""
+
+    @property
+    def fault(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def node(self) -> int: ...
+    @property
+    def begin_ns(self) -> int: ...
+    @property
+    def end_ns(self) -> int: ...
+
+
 class History(Protocol):
-    """A run, folded: what became of each task and of each attempt, and the time observed."""
+    """A run, folded: what became of each task and of each attempt, and the time observed. ``places``: the attempts, and
+    after them the copies of tasks that ran beside them."""
 
     @property
     def scenario(self) -> Scenario: ...
@@ -63,6 +80,8 @@ class History(Protocol):
     def outcome(self) -> Outcome: ...
     @property
     def attempts(self) -> Attempts: ...
+    @property
+    def places(self) -> Attempts: ...
     @property
     def capacity(self) -> Mapping[str, int]: ...
     @property
@@ -75,11 +94,12 @@ class History(Protocol):
 
 @dataclass(frozen=True)
 class Series:
-    """What changes over time in a run: the allocated part of each resource, and how many tasks wait."""
+    """What changes over time in a run: the allocated part of each resource, how many tasks wait, what went wrong."""
 
     past: History
     allocated: Mapping[str, Steps]
     queue: Steps
+    faults: Sequence[Outage] = ()
 
 
 def node_load(past: History, resource: str, edges_ns: Ints) -> Floats:
@@ -88,7 +108,7 @@ def node_load(past: History, resource: str, edges_ns: Ints) -> Floats:
     The amount x time up to an edge e is the sum over the stays that began before it of a (e - begin), less that over
     those that ended before it of a (e - end); so two histograms, of a and of a t, give it for all nodes at once.
     """
-    stays, edges = past.attempts, (edges_ns - edges_ns[0]).astype(np.float64)
+    stays, edges = past.places, (edges_ns - edges_ns[0]).astype(np.float64)
     amount = past.demand[resource][past.scenario.work.shape[stays.task]].astype(np.float64)
     area = np.zeros((len(past.scenario.cluster.nodes), len(edges)))
     for t_ns, sign in ((stays.open_ns, 1.0), (np.minimum(stays.close_ns, past.end_ns), -1.0)):

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gnomon.engine.log import Reason
 from gnomon.report.columns import NOTHING, Column, columns, duration, number, outstanding, percent
+from gnomon.report.recovered import recovery_facts
 
 GAP = "   "
 Cell = str | Text
@@ -135,7 +136,8 @@ _SPREADS = (
 
 
 def summary(metrics: Mapping[str, Any], *, wide: bool = False) -> Text:
-    """The metrics of one run: how many tasks got where, how long they waited, what was used."""
+    """The metrics of one run: how many tasks got where, how long they waited, what was used, what went
+    wrong."""
     counts = {state: metrics.get(state, 0) for state in ("rejected", "killed", "failed", "running", "waiting")}
     shown = {"jobs": metrics["jobs"], "done": metrics["done"], **{s: n for s, n in counts.items() if n or wide}}
     first = [number(count) for count in shown.values()]
@@ -157,6 +159,8 @@ def summary(metrics: Mapping[str, Any], *, wide: bool = False) -> Text:
     if used:
         rows = [[name, *(NOTHING if d.get(name) is None else percent(d[name]) for d in (used, held))] for name in used]
         blocks.append(table(["RESOURCE", "USED", "ALLOCATED"], rows, right=(1, 2)))
+    if facts := recovery_facts(metrics.get("recovery")):
+        blocks.append(table(["RECOVERY", ""], facts))
     return Text("\n\n").join(blocks)
 
 
