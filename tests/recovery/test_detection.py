@@ -163,6 +163,12 @@ def test_no_loss_no_alarm_and_all_lost_is_silence(detection: Heartbeat | Probe) 
     assert false_alarms(detection, 0, SECOND, 10_000, rng) == []
 
 
+def test_questions_that_are_all_lost_are_answered_again_after() -> None:
+    # asked after 3, 16, 29, 42, 55 and, the first after the minute, 68 seconds
+    losses = false_losses(CHECKS, 0, 60 * SECOND, 10_000, np.random.default_rng(1))
+    assert list(losses) == [(65 * SECOND, 68 * SECOND)]
+
+
 def test_alarms_are_as_frequent_as_runs_of_losses() -> None:
     # The look that sees a renewal comes with it here, and 55 s later the node is given up: after five lost renewals.
     # Of n renewals, n (1 - q) q^5 are the first of five or more in a row that are lost.
@@ -191,4 +197,5 @@ def test_only_the_delay_beyond_the_grace_counts() -> None:
 def test_questions_fail_while_the_way_there_and_back_takes_longer_than_the_timeout() -> None:
     assert delayed(CHECKS, 0, 1_000 * SECOND, 5 * SECOND) is None
     assert delayed(CHECKS, 0, 54 * SECOND, 6 * SECOND) is None, "the fifth question is asked after 55 s"
+    assert delayed(CHECKS, 0, 55 * SECOND, 6 * SECOND) == (65 * SECOND, 68 * SECOND)
     assert delayed(CHECKS, 0, 100 * SECOND, 6 * SECOND) == (65 * SECOND, 107 * SECOND)
