@@ -81,6 +81,13 @@ def test_a_small_zone_that_is_partly_lost_stops() -> None:
     assert given_up(queue) == []
 
 
+def test_without_a_rule_for_it_a_zone_that_is_partly_lost_goes_on() -> None:
+    queue = Queue(Eviction(every_ns=10), {"a": 10, "b": 1})
+    lose(queue, "a", range(4))
+    assert queue.states()["a"] is ZoneState.NORMAL
+    assert given_up(queue) == [(0, 0), (10, 1), (20, 2), (30, 3)]
+
+
 def test_a_large_zone_that_is_partly_lost_goes_ten_times_as_slowly() -> None:
     queue = Queue(LIFECYCLE, {"a": 51, "b": 10})
     lose(queue, "a", range(30))
