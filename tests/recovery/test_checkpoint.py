@@ -48,6 +48,7 @@ def test_plan_saved_and_done_are_what_a_walk_finds(work: int, checkpoint: Checkp
     assert plan_ns(work, checkpoint, resumed) == len(done) - 1
     assert [done_ns(now, work, checkpoint, resumed) for now in range(len(done))] == done
     assert [saved_ns(now, work, checkpoint, resumed) for now in range(len(saved))] == saved
+    assert done_ns(len(done) + 5, work, checkpoint, resumed) == work
     assert all(kept <= made for kept, made in zip(saved, done, strict=True))
 
 
