@@ -33,6 +33,7 @@ def test_it_has_run_for_more_than_the_threshold() -> None:
 def test_short_tasks_get_no_copy_before_the_least_time() -> None:
     assert candidates(99, [(9, 0)], [1] * 9, 10, THREE_TIMES) == []
     assert candidates(100, [(9, 0)], [1] * 9, 10, THREE_TIMES) == [9]
+    assert candidates(199, [(9, 100)], [1] * 9, 10, THREE_TIMES) == [], "not before it has run so long"
 
 
 def test_the_longest_running_comes_first() -> None:
