@@ -345,6 +345,8 @@ def test_a_run_introduces_itself() -> None:
 @pytest.mark.unit
 def test_the_log_as_a_table_has_words_for_kinds_and_reasons() -> None:
     table = every_state().log_table()
-    assert table.column_names == ["row", "t_ns", "instant", "kind", "subject", "node", "cause", "reason", "value"]
+    assert table.column_names == [
+        *("row", "t_ns", "instant", "kind", "subject", "node", "cause", "reason", "value", "details")
+    ]
     assert table["kind"].to_pylist()[-1] == "stop"
     assert table["reason"].to_pylist()[-1] == "limit_time"

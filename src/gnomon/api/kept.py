@@ -9,36 +9,41 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
 from gnomon.engine.log import COLUMNS, Kind, Log, Reason
-from gnomon.model.cluster import Cluster, Node, Reservation
+from gnomon.model.cluster import Cluster, Machine, Node, Reservation
 from gnomon.model.errors import InputError
+from gnomon.model.fault import Failure, FailureProcess
+from gnomon.model.operation import Probe
+from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Scenario
+from gnomon.model.usage import Profile, Usage
 from gnomon.model.work import IntArray, Note, Shape, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pydantic import TypeAdapter
 
-_T = TypeVar("_T")
-
-FORM = 2
+FORM = 3
 """The version of the form in which runs are kept."""
 
 _SEAL = "sha256: "
 _CHANGED = "is not as it was kept: it is damaged, or was changed"
 
-_OF_SHAPE = ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4", "named", "node_kinds", "node_labels")
+_OF_SHAPE = ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4", "named", "node_kinds", "node_labels", "limits")
 
 TASK_COLUMNS = (
     *("id", "submit_ns", "duration_ns", "estimate_ns", "deadline_ns", "priority", "recorded_wait_ns", "usable"),
     *("job", "user", "queue", "shape", "user_index", "queue_index", "job_index", *_OF_SHAPE),
+    *("usage", "usage_index", "recovery_index", "needs"),
 )
 """The columns of the tasks that say what the work is."""
 
@@ -53,7 +58,8 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
     cluster, work = scenario.cluster, scenario.work
     scenario = replace(scenario, name=_text(scenario.name), source=_text(scenario.source))
     return {
-        **{name: _plain(hints[name], getattr(scenario, name)) for name in _FACTS},
+        **{name: _plain(hints[name], getattr(scenario, name)) for name in _FACTS if name != "faults"},
+        "faults": [_fault_text(fault) for fault in scenario.faults],
         "cluster": {
             "pool": cluster.pool,
             "source": _text(cluster.source),
@@ -63,6 +69,7 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
             "source": _text(work.source),
             "processors": work.processors,
             "jobs": work.jobs is not None,
+            "recoveries": _plain(tuple[Recovery, ...], work.recoveries),
             "notes": _plain(tuple[Note, ...], work.notes),
         },
     }
@@ -71,7 +78,10 @@ def scenario_document(scenario: Scenario) -> dict[str, Any]:
 def scenario_of(document: Mapping[str, Any], tasks: pa.Table, nodes: pa.Table) -> Scenario:
     """The scenario again. Names and shapes that no task has are not kept; a policy written in Python is so by name."""
     hints = get_type_hints(Scenario)
-    facts = {name: _value(hints[name], document[name]) for name in _FACTS if name in document}
+    facts = {name: _value(hints[name], document[name]) for name in _FACTS if name != "faults"}
+    facts["faults"] = tuple(_fault(text) for text in document["faults"])
+    if "period_ns" in document["operation"]["detection"]:  # which is two types, and one has a default for all it says
+        facts["operation"] = replace(facts["operation"], detection=_value(Probe, document["operation"]["detection"]))
     about = document["cluster"]
     cluster = Cluster(
         nodes=_nodes(nodes),
@@ -120,7 +130,7 @@ def log_of(table: pa.Table) -> Log:
     columns = {"kind": _codes(table["kind"], kinds), "reason": _codes(table["reason"], reasons)}
     for name in ("t_ns", "instant", "subject", "node", "cause", "value"):
         columns[name] = _own(table[name])
-    return Log(**{name: columns[name] for name in COLUMNS})
+    return Log(**{name: columns[name] for name in COLUMNS}, details=_details(table["details"]))
 
 
 def read_table(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
@@ -153,6 +163,9 @@ def _work(about: Mapping[str, Any], table: pa.Table) -> Work:
             found[place] = text
         return tuple(found)
 
+    def known(name: str) -> IntArray | None:
+        return numbers(name) if name in table.schema.names else None
+
     jobs = numbers("job_index") if about["jobs"] else None
     user, queue = numbers("user_index"), numbers("queue_index")
     return Work(
@@ -175,6 +188,11 @@ def _work(about: Mapping[str, Any], table: pa.Table) -> Work:
         notes=_value(tuple[Note, ...], about["notes"]),
         source=str(about["source"]),
         processors=about["processors"],
+        usages=_usages(table),
+        usage=known("usage_index"),
+        recoveries=_value(tuple[Recovery, ...], about["recoveries"]),
+        recovery=known("recovery_index"),
+        needs=_needs(table),
     )
 
 
@@ -183,8 +201,51 @@ def _shapes(table: pa.Table) -> tuple[Shape, ...]:
     shapes = [Shape()] * (int(present.max(initial=-1)) + 1)
     for place, row in zip(present.tolist(), table.select(_OF_SHAPE).take(first).to_pylist(), strict=True):
         kinds, labels = orjson.loads(row.pop("node_kinds") or "[]"), _pairs(row.pop("node_labels"))
-        shapes[place] = Shape(Resources(**{**row, "named": _pairs(row["named"])}), tuple(kinds), labels)
+        limit = orjson.loads(row.pop("limits") or "{}")
+        if "named" in limit:
+            limit["named"] = tuple((name, amount) for name, amount in limit["named"])
+        request = Resources(**{**row, "named": _pairs(row["named"])})
+        shapes[place] = Shape(request, tuple(kinds), labels, Resources(**limit))
     return tuple(shapes)
+
+
+def _usages(table: pa.Table) -> tuple[Usage, ...]:
+    if "usage" not in table.schema.names:
+        return ()
+    present, first = np.unique(table["usage_index"].to_numpy(), return_index=True)
+    usages = [Usage()] * (int(present.max(initial=-1)) + 1)
+    for place, text in zip(present.tolist(), table["usage"].take(first).to_pylist(), strict=True):
+        if place >= 0:
+            usages[place] = Usage(tuple((name, _profile(one)) for name, one in orjson.loads(text or "{}").items()))
+    return tuple(usages)
+
+
+def _profile(document: Mapping[str, Any]) -> Profile:
+    return Profile(tuple((time, amount) for time, amount in document["points"]), document["every_ns"])
+
+
+def _needs(table: pa.Table) -> dict[int, tuple[int, ...]]:
+    if "needs" not in table.schema.names:
+        return {}
+    rows = np.flatnonzero(table["needs"].is_valid().to_numpy())
+    lists = table["needs"].take(rows).to_pylist()
+    return {row: tuple(needs) for row, needs in zip(rows.tolist(), lists, strict=True)}
+
+
+def _fault_text(fault: Failure | FailureProcess) -> str:
+    """As one line of JSON, what is as by default left out; there may be many thousands."""
+    return orjson.dumps(_plain(type(fault), fault, exclude_defaults=True)).decode()
+
+
+def _fault(text: str) -> Failure | FailureProcess:
+    document = orjson.loads(text)
+    fault: Failure | FailureProcess = _value(FailureProcess if "mtbf_ns" in document else Failure, document)
+    return fault
+
+
+def _details(column: pa.ChunkedArray) -> dict[int, dict[str, int | str]]:
+    rows = np.flatnonzero(column.is_valid().to_numpy())
+    return {row: orjson.loads(text) for row, text in zip(rows.tolist(), column.take(rows).to_pylist(), strict=True)}
 
 
 def _nodes(table: pa.Table) -> tuple[Node, ...]:
@@ -192,7 +253,8 @@ def _nodes(table: pa.Table) -> tuple[Node, ...]:
     for row in table.to_pylist():
         amounts = {name: row[name] for name in ("cpu_milli", "memory_bytes", "gpus", "gpu_share_e4")}
         capacity = Resources(**amounts, named=_pairs(row["named"]))
-        nodes.append(Node(row["name"], capacity, row["kind"], _pairs(row["labels"])))
+        machine = Machine(**orjson.loads(row["machine"] or "{}"))
+        nodes.append(Node(row["name"], capacity, row["kind"], _pairs(row["labels"]), machine))
     return tuple(nodes)
 
 
@@ -223,13 +285,16 @@ def _name(part: object) -> str:
     return part if isinstance(part, str) else str(getattr(part, "__name__", type(part).__name__))
 
 
-def _plain(kind: Any, value: object) -> Any:
+def _plain(kind: Any, value: object, *, exclude_defaults: bool = False) -> Any:
+    return _adapter(kind).dump_python(value, mode="json", exclude_defaults=exclude_defaults)
+
+
+def _value(kind: Any, plain: object) -> Any:
+    return _adapter(kind).validate_python(plain)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(kind).dump_python(value, mode="json")
-
-
-def _value(kind: type[_T] | Any, plain: object) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind).validate_python(plain)
+    return TypeAdapter(kind)

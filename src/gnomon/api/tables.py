@@ -7,7 +7,9 @@ next to it, in ns, exactly (``*_ns``). Row i of ``tasks`` is task i of ``log.sub
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +19,10 @@ import orjson
 
 from gnomon.engine.log import Kind, Log, Reason, State
 from gnomon.insight.history import History
-from gnomon.model.cluster import Cluster
-from gnomon.model.resources import NEVER
-from gnomon.model.work import IntArray, Shape
+from gnomon.model.cluster import Cluster, Machine
+from gnomon.model.resources import NEVER, Resources
+from gnomon.model.usage import Usage
+from gnomon.model.work import IntArray, Shape, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,6 +59,7 @@ def task_table(past: History) -> Maker:
     jobs = None if work.jobs is None else _texts(work.jobs)
     states, reasons = _texts([state.label for state in State]), _reasons()
     of_shape = _shape_columns(work.shapes)
+    of_work = _work_columns(work)
 
     def table(rows: Rows) -> pa.Table:
         placed = np.where(cluster.pool, -1, what.node[rows])
@@ -90,6 +94,7 @@ def task_table(past: History) -> Maker:
             "user_index": work.user[rows],
             "queue_index": work.queue[rows],
             **({} if jobs is None else {"job_index": work.job[rows]}),
+            **{name: make(rows) for name, make in of_work.items()},
         }
         return pa.table(columns)
 
@@ -112,13 +117,16 @@ def node_table(cluster: Cluster) -> pa.Table:
             "gpu_share_e4": pa.array([one.gpu_share_e4 for one in capacities], pa.int64()),
             "named": _jsons([one.named for one in capacities]),
             "labels": _jsons([node.labels for node in cluster.nodes]),
+            "machine": _jsons([changed(node.machine) for node in cluster.nodes]),
         }
     )
 
 
 def log_table(log: Log) -> Maker:
-    """Makes the table of a slice of the log; ``kind`` and ``reason`` as texts."""
+    """Makes the table of a slice of the log; ``kind`` and ``reason`` as texts, ``details`` as JSON, null for none."""
     import pyarrow as pa
+
+    detailed = sorted(log.details)
 
     kinds = _texts(["", *(kind.name.lower() for kind in Kind)])
     reasons = _reasons()
@@ -135,8 +143,15 @@ def log_table(log: Log) -> Maker:
                 "cause": log.cause[rows],
                 "reason": reasons.take(log.reason[rows]),
                 "value": log.value[rows],
+                "details": details(rows),
             }
         )
+
+    def details(rows: Rows) -> pa.Array:
+        texts: list[str | None] = [None] * (rows.stop - rows.start)
+        for row in detailed[bisect_left(detailed, rows.start) : bisect_left(detailed, rows.stop)]:
+            texts[row - rows.start] = orjson.dumps(log.details[row], option=orjson.OPT_SORT_KEYS).decode()
+        return pa.array(texts, pa.string())
 
     return table
 
@@ -154,7 +169,11 @@ def write_parquet(path: Path, make: Maker, count: int) -> None:
 
     parts = (make(rows) for rows in slices(count))
     first = next(parts)
-    texts = [field.name for field in first.schema if field.type == "string" and field.name not in ("id", "job")]
+    texts = [
+        field.name
+        for field in first.schema
+        if field.name == "usage" or (field.type == "string" and field.name not in ("id", "job"))
+    ]
     options = {"compression": "zstd", "compression_level": 1, "use_dictionary": texts}
     with path.open("wb") as file, pq.ParquetWriter(file, first.schema, **options) as writer:
         writer.write_table(first)
@@ -227,7 +246,40 @@ def _shape_columns(shapes: Sequence[Shape]) -> dict[str, Any]:
         "named": _jsons([one.named for one in requests]),
         "node_kinds": _jsons([shape.node_kinds for shape in shapes]),
         "node_labels": _jsons([shape.node_labels for shape in shapes]),
+        "limits": _jsons([changed(shape.limit) for shape in shapes]),
     }
+
+
+def _work_columns(work: Work) -> dict[str, Callable[[Rows], Any]]:
+    """What is said of some works only: how tasks use what they hold, recover, and need each other."""
+    import pyarrow as pa
+
+    columns: dict[str, Callable[[Rows], Any]] = {}
+    if (usage := work.usage) is not None:
+        texts = _jsons([usage_document(one) for one in work.usages])
+
+        def usages(rows: Rows) -> pa.Array:
+            # Numbered texts: a long profile that many tasks share is not written out for each of them.
+            return pa.DictionaryArray.from_arrays(pa.array(usage[rows], pa.int32(), mask=usage[rows] < 0), texts)
+
+        columns |= {"usage": usages, "usage_index": lambda rows: usage[rows]}
+    if (recovery := work.recovery) is not None:
+        columns["recovery_index"] = lambda rows: recovery[rows]
+    if needs := work.needs:
+        kind = pa.list_(pa.int64())
+        columns["needs"] = lambda rows: pa.array([needs.get(row) for row in range(rows.start, rows.stop)], kind)
+    return columns
+
+
+def usage_document(usage: Usage) -> dict[str, Any]:
+    """What is used, by name: the points in ns and amounts, and the period."""
+    return {name: {"points": profile.points, "every_ns": profile.every_ns} for name, profile in usage.profiles}
+
+
+def changed(value: Resources | Machine) -> dict[str, Any]:
+    """The fields that are not as by default."""
+    found = {one.name: getattr(value, one.name) for one in fields(value)}
+    return {name: amount for name, amount in found.items() if amount != getattr(type(value)(), name)}
 
 
 def _texts(values: Sequence[str]) -> pa.Array:
@@ -244,8 +296,8 @@ def _reasons() -> pa.Array:
     return pa.array([named.get(code) for code in range(max(Reason) + 1)], pa.string())
 
 
-def _jsons(values: Sequence[tuple[Any, ...]]) -> pa.Array:
-    """Lists as JSON texts; null for empty ones."""
+def _jsons(values: Sequence[tuple[Any, ...] | dict[str, Any]]) -> pa.Array:
+    """Lists and mappings as JSON texts; null for empty ones."""
     import pyarrow as pa
 
     return pa.array([orjson.dumps(value).decode() if value else None for value in values], pa.string())
