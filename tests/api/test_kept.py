@@ -177,8 +177,8 @@ def test_use_and_needs_can_be_asked_in_sql(tmp_path: Path) -> None:
 
 @pytest.mark.unit
 def test_a_long_profile_that_many_tasks_share_is_kept_once(tmp_path: Path) -> None:
-    points = tuple((n, int(amount)) for n, amount in enumerate(np.random.default_rng(1).integers(0, 2**50, 20_000)))
-    tasks = [Task(str(n), usage=Usage((("memory", Profile(points)),))) for n in range(2000)]
+    points = tuple((n, int(amount)) for n, amount in enumerate(np.random.default_rng(1).integers(0, 2**50, 5_000)))
+    tasks = [Task(str(n), usage=Usage((("memory", Profile(points)),))) for n in range(300)]
     scenario = Scenario(NODES, Work.from_tasks(tasks))
     Run(scenario, EMPTY).save(tmp_path / "run")
     assert (tmp_path / "run" / "tasks.parquet").stat().st_size < 2**20

@@ -138,3 +138,14 @@ def test_errors_of_traces_of_outages(tmp_path: Path) -> None:
     assert "no failure of this system, found 99" in refused(tmp_path, "faults: [{trace: lanl.csv, system: 99}]\n")
     with pytest.raises(InputError, match=r"line 3, faults\[0\]: a pool of processors has no nodes"):
         load(tmp_path, "faults: [{trace: lanl.csv, system: 20}]\n", "cluster: 4\nwork: [{id: a, cpu: 1}]\n")
+
+
+@pytest.mark.docs
+def test_the_scenarios_of_the_page_are_read(tmp_path: Path) -> None:
+    """What docs/scenarios.md shows as whole files."""
+    page = (Path(__file__).parents[2] / "docs" / "scenarios.md").read_text()
+    blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
+    found = [load(tmp_path, block, "") for block in blocks if "cluster:" in block]
+    assert [len(scenario.work) for scenario in found] == [8, 44]
+    assert [len(scenario.faults) for scenario in found] == [0, 3]
+    assert found[1].work.recovery_of(0).retries[0].limit == 3
