@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -23,12 +23,12 @@ from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.generate import Space, kinds_of, space_of
 from gnomon.insight.chaos.properties import DEFAULTS, Property, parse_property, properties_of
 from gnomon.insight.chaos.rules import Verdict
-from gnomon.insight.chaos.schedules import Schedule
+from gnomon.insight.chaos.schedules import Schedule, fault_data, told
 from gnomon.insight.chaos.shrink import shrink
 from gnomon.insight.explain.chain import CAUSES_MAX, Link, chain
 from gnomon.insight.explain.ground import Ground
-from gnomon.model.errors import GnomonError, InputError
-from gnomon.model.fault import Fault
+from gnomon.model.errors import GnomonError, InputError, InvariantError
+from gnomon.model.fault import Failure, Fault
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.faults import check
 
@@ -257,11 +257,13 @@ class _Bench:
             self._report()
         return [known[schedule] for schedule in schedules]
 
-    def _run(self, schedules: Sequence[Schedule]) -> Iterable[tuple[Schedule, Result]]:
+    def _run(self, schedules: Sequence[Schedule]) -> Iterator[tuple[Schedule, Result]]:
         if self._pool is None or len(schedules) < 2:
             for schedule in schedules:
                 scenario = with_faults(self.scenario, schedule)
-                yield schedule, result_of(scenario, self.simulate(scenario), self.demanded)
+                with _told(scenario):
+                    result = result_of(scenario, self.simulate(scenario), self.demanded)
+                yield schedule, result
             return
         with simulating._main_left_out():
             futures = {self._pool.submit(_result, schedule): schedule for schedule in schedules}
@@ -269,10 +271,9 @@ class _Bench:
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             for future in done:
-                try:
-                    yield futures[future], future.result()
-                except BrokenProcessPool:
-                    raise GnomonError("a simulating process was ended from outside; was there enough memory?") from None
+                with _told(with_faults(self.scenario, futures[future])):
+                    result = future.result()
+                yield futures[future], result
             self._report()
 
     def simulate(self, scenario: Scenario) -> Log:
@@ -290,6 +291,20 @@ class _Bench:
     def _report(self) -> None:
         if not self._goes_on():
             raise KeyboardInterrupt
+
+
+@contextmanager
+def _told(scenario: Scenario) -> Iterator[None]:
+    """What goes wrong in Gnomon itself is told with the faults that bring it about."""
+    try:
+        yield
+    except BrokenProcessPool:
+        raise GnomonError("a simulating process was ended from outside; was there enough memory?") from None
+    except (GnomonError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        faults = [told(fault_data(one)) for one in scenario.faults if isinstance(one, Failure)]
+        raise InvariantError(f"{type(error).__name__}: {error}", story=faults, seed=scenario.seed) from error
 
 
 _at_work: list[tuple[Scenario, tuple[Property, ...]]] = []

@@ -163,18 +163,19 @@ class Facts:
 
     @cached_property
     def losses(self) -> list[Span]:
-        """The run time whose work was lost with each failed attempt, and with each result that was lost."""
-        log, ran = self.log, {one.end_row: one.end_ns - one.begin_ns for one in self.stretches if one.end_row >= 0}
-        last_end: dict[int, int] = {}
+        """The run time whose work was lost with each failed attempt and with each result that was lost, as in
+        :func:`gnomon.insight.rework.rework`."""
+        log, ran = self.log, {one.end_row: one.end_ns - one.begin_ns for one in self.stretches if one.counts}
+        stands_at: defaultdict[int, int] = defaultdict(int)  # how far each task has come, in ns of its work
         found = []
         wanted = np.isin(log.kind, (Kind.FAIL, Kind.UNDO, Kind.END)) & (log.subject >= 0)
         for row in np.flatnonzero(wanted).tolist():
             task = int(log.subject[row])
-            if log.kind[row] == Kind.END:
-                last_end[task] = ran.get(row, 0)
-            else:
-                ns = int(log.value[row]) if log.kind[row] == Kind.FAIL else last_end.get(task, 0)
-                found.append(Span(ns, row, task))
+            stands_at[task] += ran.get(row, 0)
+            if log.kind[row] != Kind.END:
+                lost = int(log.value[row]) if log.kind[row] == Kind.FAIL else stands_at[task]
+                stands_at[task] = max(stands_at[task] - lost, 0)
+                found.append(Span(lost, row, task))
         return found
 
     @cached_property
