@@ -12,10 +12,14 @@ from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.history import History, history
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.operation import Operation
+from gnomon.model.recovery import Checkpoint, Recovery
 from gnomon.model.resources import Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Task, Work
 from tests.insight.stories import S, cpus, task
+
+SAVES = Recovery(checkpoint=Checkpoint(every_ns=S))
+"""A task with this saves its work."""
 
 
 def machines(*processors: int) -> Cluster:
@@ -73,7 +77,7 @@ class Tale:
 def crash(*, lost: int = 5) -> Tale:
     """Two machines of 4 and 12 CPUs. t0 (2 CPUs) runs on n0 from 0; n0 crashes at 5, which is noticed at 8; t0 starts
     on n1 at 10 and is done at 20. n0 is back at 15."""
-    tale = Tale(machines(4, 12), [task("t0", cpus(2))])
+    tale = Tale(machines(4, 12), [task("t0", cpus(2), recovery=SAVES)])
     tale.row(0, Kind.ARRIVE, 0)
     tale.row(0, Kind.START, 0, 0)
     fault = tale.fault(5, "crash", 0, number=3)
@@ -150,9 +154,11 @@ class _Play:
         nodes = draw(st.integers(1, 3))
         self.tale = Tale(
             machines(*(draw(st.sampled_from((4, 8))) for _ in range(nodes))),
-            [replace(task(f"t{i}", cpus(1), submit=0), duration_ns=4 * S) for i in range(count)],
+            [],
         )
         self.saves = draw(st.booleans())  # a checkpoint after every second of work
+        facts = {"recovery": SAVES} if self.saves else {}
+        self.tale.tasks = [replace(task(f"t{i}", cpus(1), **facts), duration_ns=4 * S) for i in range(count)]
         self.seconds = Seconds()
         self.places: dict[int, list[_Place]] = {i: [] for i in range(count)}
         self.used = dict.fromkeys(range(count), 0)

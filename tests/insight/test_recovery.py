@@ -13,7 +13,7 @@ from gnomon.insight.metrics import of_history
 from gnomon.insight.recovery import Recovery, recovery
 from gnomon.insight.usage import queue_length
 from gnomon.model.operation import Budget, Operation
-from tests.insight.faulty import Seconds, Tale, crash, crashes, machines, split
+from tests.insight.faulty import SAVES, Seconds, Tale, crash, crashes, machines, split
 from tests.insight.stories import S, Story, stories, task
 
 
@@ -60,7 +60,7 @@ def test_what_a_checkpoint_saved_is_not_wasted() -> None:
 
 @pytest.mark.unit
 def test_what_was_saved_for_a_task_that_is_given_up_is_wasted_after_all() -> None:
-    tale = Tale(machines(4), [task("t0"), task("t1")])
+    tale = Tale(machines(4), [task("t0", recovery=SAVES), task("t1")])
     for one in (0, 1):
         tale.row(0, Kind.ARRIVE, one)
         tale.row(0, Kind.START, one, 0)
@@ -112,6 +112,36 @@ def test_speculation_runs_a_task_twice_on_purpose() -> None:
     tale.row(8, Kind.COPY_END, 0, 1, reason=Reason.BEATEN)
     tale.row(8, Kind.END, 0, 0)
     assert found(tale).ran_twice == {"tasks": 1, "unplanned": 0, "overlap_s": 5}
+
+
+@pytest.mark.unit
+def test_a_slow_attempt_saved_the_part_of_its_time_that_it_saved_of_its_work() -> None:
+    tale = Tale(machines(4), [task("t0", recovery=SAVES), task("t1")])
+    for one in (0, 1):
+        tale.row(0, Kind.ARRIVE, one)
+        tale.row(0, Kind.START, one, 0)
+    for one in (0, 1):  # at half speed: 10 s for 5 s of work, of which 4 s are lost
+        failed = tale.fail(10, one, 0, lost=4)
+        tale.details[failed] = {"ran": 5 * S}
+        tale.row(10, Kind.QUEUE, one, cause=failed)
+        tale.row(10, Kind.START, one, 0)
+        tale.row(20, Kind.END, one, 0)
+    assert of_history(tale.past).wasted_cpu_s == (10 - 2) + 10
+
+
+@pytest.mark.unit
+def test_a_copy_that_becomes_the_attempt_that_counts_was_of_use_from_its_begin() -> None:
+    tale = Tale(machines(4, 4), [task("t0")])
+    tale.row(0, Kind.ARRIVE, 0)
+    tale.row(0, Kind.START, 0, 0)
+    tale.row(3, Kind.COPY, 0, 1, reason=Reason.SPECULATIVE)
+    failed = tale.fail(5, 0, 0, lost=5, reason=Reason.EXIT)
+    taken = tale.row(5, Kind.COPY_END, 0, 1, cause=failed)
+    tale.row(5, Kind.START, 0, 1, cause=taken)
+    tale.row(13, Kind.END, 0, 1)
+    told, measured = found(tale), of_history(tale.past)
+    assert (measured.wasted_cpu_s, measured.goodput) == (5, 10 / 15)
+    assert (told.work_lost_s, told.work_redone_s) == (5, 5)
 
 
 @pytest.mark.unit

@@ -12,7 +12,7 @@ from tests.report.runs import Recording
 def series(run: Recording) -> Series:
     past = history(run.scenario, run.log)
     held = {name: allocated(past, name) for name in past.capacity}
-    return Series(past, held, queue_length(past), outages(run.log))
+    return Series(past, held, queue_length(past), outages(past))
 
 
 def exhibit(run: Recording, name: str = "fcfs") -> Exhibit:

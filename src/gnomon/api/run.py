@@ -63,7 +63,7 @@ class Run:
 
         past = self.past
         held = {name: allocated(past, name) for name in past.capacity}
-        return Series(past, held, queue_length(past), outages(self.log))
+        return Series(past, held, queue_length(past), outages(past))
 
     def metrics(self) -> dict[str, Any]:
         """The metrics, in the form of ``metrics.json``; see :class:`gnomon.insight.metrics.Metrics`."""

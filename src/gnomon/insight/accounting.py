@@ -23,12 +23,13 @@ from gnomon.model.work import BoolArray, IntArray
 class Spent:
     """Columns over :attr:`History.places` (attempts, then copies), in ns within the time observed.
 
-    ``held_ns``: how long it had its place; ``ran_ns``: how long it ran; ``useful_ns`` of that; ``ended``: whether it is
-    over. What has ended and was of no use was wasted.
+    ``held_ns``: how long it had its place; ``ran_ns``: how long it ran; ``kept_ns``: how much of that a failed attempt
+    had saved; ``useful_ns``; ``ended``: whether it is over. What has ended and was of no use was wasted.
     """
 
     held_ns: IntArray
     ran_ns: IntArray
+    kept_ns: IntArray
     useful_ns: IntArray
     ended: BoolArray
 
@@ -47,9 +48,12 @@ def spent(past: History) -> Spent:
     ran = np.maximum(alive - places.start_ns, 0)
     useful = np.where(places.closed_by == Kind.END, ran, 0)
     ended = places.closed_by != 0
+    kept = np.zeros(len(ran), np.int64)
     kinds = np.bincount(past.log.kind, minlength=max(Kind) + 1)
     if kinds[Kind.FAIL]:
-        useful += _saved(past, ran)
+        state = past.outcome.state[places.task]
+        kept = _kept(past, ran)
+        useful += np.where((state == State.FAILED) | (state == State.KILLED), 0, kept)
     if kinds[Kind.COPY]:
         _give_to_copies(past, useful, ran)
     if kinds[Kind.UNDO]:
@@ -57,7 +61,7 @@ def spent(past: History) -> Spent:
         rows = np.flatnonzero(past.log.kind == Kind.UNDO)
         undone[past.log.subject[rows]] = rows
         useful[(places.close_row >= 0) & (places.close_row < undone[places.task])] = 0
-    return Spent(held, ran, useful, ended)
+    return Spent(held, ran, kept, useful, ended)
 
 
 def stop_ns(past: History) -> IntArray:
@@ -68,7 +72,7 @@ def stop_ns(past: History) -> IntArray:
         return found
     where = np.maximum(places.node, 0)
     begun = np.where(places.start_ns < NEVER, places.start_ns, places.open_ns)
-    for node, spans in by_node(past, outages(past.log), STOPPED).items():
+    for node, spans in by_node(past, outages(past), STOPPED).items():
         begin, end = np.array(spans, np.int64).T
         mine = np.flatnonzero(where == node)
         # The first stop that is not over when it starts; reboots that take no time count as well.
@@ -79,18 +83,28 @@ def stop_ns(past: History) -> IntArray:
     return found
 
 
-def _saved(past: History, ran: IntArray) -> IntArray:
-    """What failed attempts saved: what they ran less what was lost with them."""
-    places, what = past.places, past.outcome
-    failed = places.closed_by == Kind.FAIL
-    lost = np.where(failed, past.log.value[places.close_row], 0)
-    state = what.state[places.task]
-    vain = (state == State.FAILED) | (state == State.KILLED)
-    return np.where(failed & ~vain, np.maximum(ran - lost, 0), 0)
+def _kept(past: History, ran: IntArray) -> IntArray:
+    """What of its time each failed attempt had saved, of tasks that save at all.
+
+    FAIL counts what was lost in time at full speed; "ran" in its details is all the attempt did, in the same (if it is
+    not said: it went at full speed). The same part of the time that it took counts as saved.
+    """
+    places, work, log = past.places, past.scenario.work, past.log
+    kept = np.zeros(len(ran), np.int64)
+    saves = np.array([one.checkpoint is not None for one in work.recoveries], np.bool_)
+    if not saves.any():
+        return kept
+    of_task = np.full(len(work), saves[0]) if work.recovery is None else saves[work.recovery]
+    for i in np.flatnonzero((places.closed_by == Kind.FAIL) & of_task[places.task]).tolist():
+        row, took = int(places.close_row[i]), int(ran[i])
+        did = int(log.details.get(row, {}).get("ran", took))
+        kept[i] = took * max(did - int(log.value[row]), 0) // did if did else 0
+    return kept
 
 
 def _give_to_copies(past: History, useful: IntArray, ran: IntArray) -> None:
-    """A copy that won was of use; the attempt that it beat, which ends at the same moment, was not."""
+    """A copy that won was of use; the attempt that it beat, which ends at the same moment, was not. What a copy did
+    that became the attempt that counts was of use if this was."""
     places, first = past.places, len(past.attempts)
     won = first + np.flatnonzero(past.copies.closed_why == Reason.WON)
     useful[won] = ran[won]
@@ -98,6 +112,24 @@ def _give_to_copies(past: History, useful: IntArray, ran: IntArray) -> None:
     for i in np.flatnonzero((places.closed_by == Kind.END) & np.isin(places.task, places.task[won])).tolist():
         if (int(places.task[i]), int(places.close_ns[i])) in decided:
             useful[i] = 0
+    for attempt, copy in promoted(past).items():
+        useful[copy] = ran[copy] if places.closed_by[attempt] == Kind.END and useful[attempt] else 0
+
+
+def promoted(past: History) -> dict[int, int]:
+    """The attempts that began as a copy (which ends for no reason and goes on as the attempt that counts): both as
+    places."""
+    places, first = past.places, len(past.attempts)
+    over = first + np.flatnonzero((past.copies.closed_why == Reason.NONE) & (past.copies.close_row >= 0))
+    if not len(over):
+        return {}
+    ends = {(int(places.task[c]), int(places.node[c]), int(places.close_ns[c])): c for c in over.tolist()}
+    found = {}
+    for i in np.flatnonzero(np.isin(past.attempts.task, places.task[over])).tolist():
+        copy = ends.get((int(places.task[i]), int(places.node[i]), int(places.open_ns[i])))
+        if copy is not None and places.open_row[i] > places.close_row[copy]:
+            found[i] = copy
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from typing import Final
 
 from gnomon.engine.log import Kind, Log
 from gnomon.insight.history import History
+from gnomon.model.errors import InputError
 from gnomon.model.fault import Fault
 from gnomon.model.resources import NEVER
+from gnomon.recovery.targets import NOBODY, Directory, Targets
 
 Span = tuple[int, int]
 """From one moment up to another, in ns."""
@@ -45,25 +47,69 @@ class Outage:
         return self.begin_ns, self.end_ns
 
 
-def outages(log: Log) -> list[Outage]:
-    """The faults in a log, one entry a FAULT row, in order. A HEAL row without a node ends the fault everywhere."""
-    kinds = _kinds(log)
-    begun: list[tuple[int, int, int, int]] = []
+def outages(past: History) -> list[Outage]:
+    """The faults in a log, one entry a FAULT row, in order; a partition has one for each node that it cuts off.
+
+    A HEAL row without a node ends the fault everywhere. A node that crashes while it is down is back when the fault
+    that came first is over.
+    """
+    log, found = past.log, []
+    kinds, over = _kinds(log), _ends(log)
+    down: dict[int, int] = {}
+    sides = _Sides(past)
+    for row in (log.kind == Kind.FAULT).nonzero()[0].tolist():
+        fault, node, t_ns = int(log.value[row]), int(log.node[row]), int(log.t_ns[row])
+        kind, end = kinds.get(fault, ""), over.get(row, NEVER)
+        if kind in STOPPED:
+            if down.get(node, 0) > t_ns:
+                end = down[node]
+            down[node] = end
+        struck = sides.cut(row) if kind == Fault.PARTITION.value and node < 0 else ()
+        found += [Outage(row, fault, kind, one, t_ns, end) for one in struck or (node,)]
+    return found
+
+
+def _ends(log: Log) -> dict[int, int]:
+    """When each fault was over where it struck: by its FAULT row."""
     over: dict[int, int] = {}
     still: dict[int, list[int]] = {}
     for row in ((log.kind == Kind.FAULT) | (log.kind == Kind.HEAL)).nonzero()[0].tolist():
-        fault, node, t_ns = int(log.value[row]), int(log.node[row]), int(log.t_ns[row])
+        fault, node = int(log.value[row]), int(log.node[row])
         if log.kind[row] == Kind.FAULT:
-            still.setdefault(fault, []).append(len(begun))
-            begun.append((row, fault, node, t_ns))
+            still.setdefault(fault, []).append(row)
             continue
-        healed = [i for i in still.get(fault, ()) if node < 0 or begun[i][2] in (node, -1)]
-        over |= dict.fromkeys(healed, t_ns)
-        still[fault] = [i for i in still.get(fault, ()) if i not in over]
-    return [
-        Outage(row, fault, kinds.get(fault, ""), node, t_ns, over.get(i, NEVER))
-        for i, (row, fault, node, t_ns) in enumerate(begun)
-    ]
+        healed = [one for one in still.get(fault, ()) if node < 0 or int(log.node[one]) in (node, -1)]
+        over |= dict.fromkeys(healed, int(log.t_ns[row]))
+        still[fault] = [one for one in still.get(fault, ()) if one not in over]
+    return over
+
+
+class _Sides:
+    """Which nodes a partition cuts off from the control plane: those on the side where fewer of its members are or,
+    where these are as many, where its leader is not."""
+
+    def __init__(self, past: History) -> None:
+        self._log, self._directory = past.log, Directory(past.scenario)
+
+    def cut(self, row: int) -> tuple[int, ...]:
+        """The nodes (indices) that the partition of a FAULT row cuts off."""
+        facts = self._log.details.get(row, {})
+        here = self._resolved(facts.get("targets", ""))
+        there = self._resolved(facts["others"]) if "others" in facts else self._directory.rest(here)
+        if not here.control and not there.control:
+            return ()
+        more = len(here.control) - len(there.control) or (1 if self._leader(row) in here.control else -1)
+        return there.nodes if more > 0 else here.nodes
+
+    def _resolved(self, names: int | str) -> Targets:
+        try:
+            return self._directory.resolve(str(names).split(), kind=Fault.PARTITION, field="targets")
+        except InputError:  # a name with a space in it; the log holds them in one text
+            return NOBODY
+
+    def _leader(self, row: int) -> int:
+        rows = (self._log.kind[:row] == Kind.LEAD).nonzero()[0]
+        return int(self._log.value[rows[-1]]) if len(rows) else 0
 
 
 def _kinds(log: Log) -> dict[int, str]:

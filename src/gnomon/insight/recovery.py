@@ -97,7 +97,7 @@ def recovery(past: History) -> Recovery | None:
     counts = np.bincount(log.kind, minlength=max(Kind) + 1)
     if not any(counts[kind] for kind in ABOUT):
         return None
-    faults = outages(log)
+    faults = outages(past)
     lost_ns, redone_ns = rework(past)
     down = by_node(past, faults, DOWN)
     cpu = areas(past).get("cpu")

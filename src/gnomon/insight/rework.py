@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason
-from gnomon.insight.accounting import spent, stop_ns
+from gnomon.insight.accounting import promoted, spent, stop_ns
 from gnomon.insight.history import History
 
 
@@ -13,7 +13,7 @@ def rework(past: History) -> tuple[int, int]:
     """The run time whose work was lost, and the run time that did such work again, in ns, over all tasks.
 
     A task stands at a position, in ns of run time, and has come to one that was the furthest. A failed attempt takes it
-    from where it stood on by what it ran, and back by what was lost; what it runs below the furthest position is done
+    from where it stood on by what it ran, and back to what was saved; what it runs below the furthest position is done
     again. When the result of a task that was done is lost (UNDO), it is back at the beginning. An attempt that was
     preempted, killed or cancelled leaves no trace; it is no failure.
     """
@@ -22,7 +22,7 @@ def rework(past: History) -> tuple[int, int]:
     concerned = np.union1d(stays.task[stays.closed_by == Kind.FAIL], log.subject[undone])
     if not len(concerned):
         return 0, 0
-    ran = spent(past).ran_ns[: len(stays)]
+    time, began = spent(past), promoted(past)
     mine = np.flatnonzero(np.isin(stays.task, concerned))
     changes = [(int(stays.task[i]), int(stays.open_row[i]), i) for i in mine.tolist()]
     changes += [(int(log.subject[row]), row, -1) for row in undone.tolist()]
@@ -34,13 +34,12 @@ def rework(past: History) -> tuple[int, int]:
         if stay < 0:
             lost, at = lost + at, 0
             continue
-        reached = at + int(ran[stay])
+        reached = at + int(time.ran_ns[stay]) + (int(time.ran_ns[began[stay]]) if stay in began else 0)
         redone += max(0, min(furthest, reached) - at)
         by = stays.closed_by[stay]
         if by == Kind.FAIL:
-            gone = int(log.value[stays.close_row[stay]])
-            lost += gone
-            at = max(0, reached - gone)
+            lost += int(log.value[stays.close_row[stay]])
+            at += int(time.kept_ns[stay])
         elif by == Kind.END:
             at = reached
         furthest = max(furthest, reached) if by in (Kind.FAIL, Kind.END) else furthest
