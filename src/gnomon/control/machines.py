@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from gnomon.control.board import Board
 from gnomon.control.plans import USES, Plans
@@ -271,9 +275,7 @@ class Machines:
         w = self._board.w
         usage = self._scenario.work.usage
         if usage is not None:
-            for task in range(len(usage)):
-                if usage[task] >= 0 and self._matters(task):
-                    w.watch[task] |= USES
+            w.watch[self._matter] |= USES
         for number, node in enumerate(self._nodes):
             spare = (node.machine.memory_bytes or node.capacity.memory_bytes) - node.machine.used_bytes
             spare -= node.capacity.memory_bytes
@@ -281,21 +283,33 @@ class Machines:
             if pressed or spare < 0:
                 self._with_use(number, "pressure")
 
-    def _matters(self, task: int) -> bool:
-        """Whether what a task uses can ever make a difference: more than it asked for, or its limit, or of what it did
-        not ask for at all."""
+    @cached_property
+    def _matter(self) -> npt.NDArray[np.bool_]:
+        """Of which tasks the use can ever make a difference."""
         work = self._scenario.work
-        usage = work.usage_of(task)
-        if usage is None:
+        if work.usage is None:
+            return np.zeros(len(work), np.bool_)
+        pairs = work.usage * len(work.shapes) + work.shape
+        kinds, kind = np.unique(pairs, return_inverse=True)
+        return np.array([self._can_matter(*divmod(int(one), len(work.shapes))) for one in kinds], np.bool_)[kind]
+
+    def _can_matter(self, usage: int, shape: int) -> bool:
+        """Whether some use can make a difference to tasks of a shape: it is more than they asked for, or their limit,
+        or of what they did not ask for at all."""
+        if usage < 0:
             return False
-        shape = work.shapes[int(work.shape[task])]
-        for name, profile in usage.profiles:
+        work = self._scenario.work
+        spec = work.shapes[shape]
+        for name, profile in work.usages[usage].profiles:
             most = max(amount for _, amount in profile.points)
-            asked = shape.request.amount(name) if name in ("cpu", "memory") else 0
-            limit = shape.limit.amount(name) if name in ("cpu", "memory") else 0
+            asked = spec.request.amount(name) if name in ("cpu", "memory") else 0
+            limit = spec.limit.amount(name) if name in ("cpu", "memory") else 0
             if most > asked or (limit and most > limit):
                 return True
         return self.enforcement.pauses is not None
+
+    def _matters(self, task: int) -> bool:
+        return bool(self._matter[task])
 
     def _with_use(self, node: int, fault: str) -> NodeUse:
         self._faulty.setdefault(node, set()).add(fault)

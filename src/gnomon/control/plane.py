@@ -113,7 +113,7 @@ class Plane:
         )
         one.closed_row = board.close(node, LOST, one.noticed_row)
         self._queue.lost(node, self._zone[node], board.now)
-        self._evict()
+        self._arm()  # not at once: others may be noticed in this instant
 
     def _evict(self) -> None:
         """Give up the nodes whose turn it is."""

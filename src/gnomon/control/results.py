@@ -10,7 +10,7 @@ from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.recovery.lineage import lost
+from gnomon.recovery.lineage import LOST, lost
 
 _UNFINISHED = (State.UNBORN, State.WAITING, State.DELAYED, State.HELD)
 
@@ -26,6 +26,7 @@ class Results:
             for other in others:
                 self._readers.setdefault(other, []).append(task)
         self._waiting: dict[int, int] = {}
+        self._gone: set[int] = set()
         self.queue: Callable[[int, int], None] = lambda task, cause: None
 
     def begin(self) -> None:
@@ -52,6 +53,7 @@ class Results:
 
     def done(self, task: int, row: int) -> None:
         """A task is done: who has all that it needs now is queued."""
+        self._gone.discard(task)
         for reader in self._readers.get(task, ()):
             if reader in self._waiting and self._ready(reader):
                 del self._waiting[reader]
@@ -62,7 +64,9 @@ class Results:
         board = self._board
         if not self._readers:
             return
-        held = {task: int(board.w.node[task]) for task in self._readers if board.state(task) is State.DONE}
+        done = [task for task in self._readers if board.state(task) is State.DONE]
+        self._gone.update(task for task in done if board.w.node[task] == node)
+        held = {task: LOST if task in self._gone else int(board.w.node[task]) for task in done}
         unfinished = [task for task in self._needs if board.state(task) in _UNFINISHED]
         for task in lost(held, self._needs, node, unfinished):
             again = board.row(Kind.UNDO, task=task, node=node, cause=row, reason=Reason.NODE)

@@ -22,11 +22,15 @@ from gnomon.scheduling.codes import (
 
 @kernel
 def enqueue(w: World, u: int) -> None:
-    """Insert a unit into its tenant's queue, behind all of smaller or equal rank (searched from the tail)."""
+    """Insert a unit into its tenant's queue, behind all of smaller or equal rank (searched from both ends: who comes new
+    stands near the tail, who comes back near the head)."""
     t = w.tenant[u]
-    place = w.tail[t]
+    place, front = w.tail[t], w.head[t]
     while place >= 0 and w.rank[place] > w.rank[u]:
-        place = w.before[place]
+        if w.rank[front] > w.rank[u]:
+            place = w.before[front]
+            break
+        place, front = w.before[place], w.after[front]
     follower = w.head[t] if place < 0 else w.after[place]
     w.before[u] = place
     w.after[u] = follower
