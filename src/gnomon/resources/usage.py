@@ -8,9 +8,10 @@ millicore); a sum is added up exactly and rounded down once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from math import ceil, floor, lcm
 
@@ -178,44 +179,67 @@ def search(
     """
     if above and sum(one.peak for one, _ in parts) <= bound:
         return NEVER, NEVER
-    last = _repeats_from(parts, from_ns)
-    until = min(until_ns, last)
+    until = min(until_ns, _repeats_from(parts, from_ns))
     left = most
-    for begin, end, value, slope in _pieces(parts, from_ns, until):
-        if (value >= bound + 1) == above:
-            return begin, begin
-        rest = bound + 1 - value
-        if slope and (slope > 0) == above:
-            found = begin + (ceil(rest / slope) if above else floor(rest / slope) + 1)
-            if found < end:
+    for begin, end, extreme in _stretches(parts, from_ns, until, max if above else min):
+        left -= 1
+        if (extreme > bound) == above:  # else no need to look closer: nobody comes to so much (so little) here
+            left -= len(parts)
+            found = _first_in(parts, bound, begin, end, above)
+            if found < NEVER:
                 return found, found
-        left -= len(parts)
         if most and left <= 0 and end < until:
             return NEVER, end
     return NEVER, NEVER
 
 
-def _pieces(
-    parts: Sequence[Part], from_ns: int, until_ns: int
-) -> Iterator[tuple[int, int, Fraction | int, Fraction | int]]:
-    """The sum in pieces: from, to, its value at the first, how much it changes a ns."""
-    begin = from_ns
+def _stretches(
+    parts: Sequence[Part], from_ns: int, until_ns: int, extreme: Callable[[int, int], int]
+) -> Iterator[tuple[int, int, int]]:
+    """The stretches between the breakpoints of the parts: from, to, and the sum of the extremes of their pieces, beyond
+    which the sum does not go."""
+    ends: list[tuple[int, int]] = []
+    most = [0] * len(parts)
+
+    def enter(k: int, t: int) -> None:
+        one, start = parts[k]
+        (_, right, first, last), shift = one.at(t - start)
+        most[k] = extreme(first, last)
+        heappush(ends, (right + shift + start, k))
+
+    for k in range(len(parts)):
+        enter(k, from_ns)
+    bound, begin = sum(most), from_ns
     while begin < until_ns:
-        value: Fraction | int = 0
-        slope: Fraction | int = 0
-        end = until_ns
-        for one, start in parts:
-            t = begin - start
-            (left, right, first, last), shift = one.at(t)
-            if first == last:
-                value += first
-            else:
-                rate = Fraction(last - first, right - left)
-                value += first + rate * (t - shift - left)
-                slope += rate
-            end = min(end, right + shift + start)
-        yield begin, end, value, slope
+        end = min(ends[0][0], until_ns) if ends else until_ns
+        yield begin, end, bound
+        while ends and ends[0][0] == end:
+            k = heappop(ends)[1]
+            bound -= most[k]
+            enter(k, end)
+            bound += most[k]
         begin = end
+
+
+def _first_in(parts: Sequence[Part], bound: int, begin: int, end: int, above: bool) -> int:
+    """The first time in a stretch without breakpoints at which the sum is (not) above the bound, NEVER."""
+    value: Fraction | int = 0
+    slope: Fraction | int = 0
+    for one, start in parts:
+        t = begin - start
+        (left, right, first, last), shift = one.at(t)
+        if first == last:
+            value += first
+        else:
+            rate = Fraction(last - first, right - left)
+            value += first + rate * (t - shift - left)
+            slope += rate
+    if (value >= bound + 1) == above:
+        return begin
+    if not slope or (slope > 0) != above:
+        return NEVER
+    found = begin + (ceil((bound + 1 - value) / slope) if above else floor((bound + 1 - value) / slope) + 1)
+    return found if found < end else NEVER
 
 
 def _repeats_from(parts: Sequence[Part], from_ns: int) -> int:
