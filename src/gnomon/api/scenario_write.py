@@ -136,7 +136,7 @@ def _task(task: dict[str, Any], folder: Path, beside: Path) -> dict[str, Any]:
 
 
 def _is_count(cluster: str, folder: Path) -> bool:
-    return is_number(cluster) and not os.path.exists(os.path.join(folder, cluster)) and not os.path.exists(cluster)
+    return is_number(cluster) and not os.path.exists(os.path.join(folder, cluster))
 
 
 def _moved(path: str, folder: Path, beside: Path) -> str:
