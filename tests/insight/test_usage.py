@@ -9,6 +9,7 @@ from gnomon.insight.usage import Steps, allocated, queue_length
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import MAX_AMOUNT, Resources
 from gnomon.model.work import Shape
+from tests.insight.faulty import Tale, machines, split
 from tests.insight.stories import S, Story, cpus, stories, task
 
 POOL = Cluster.of_processors(4)
@@ -90,3 +91,26 @@ def test_the_mean_of_bins_is_the_mean_of_the_whole(story: Story) -> None:
         means = queue.binned(edges)
         assert (means * np.diff(edges)).sum() / past.span_ns == pytest.approx(queue.mean(past.begin_ns, past.end_ns))
         assert means.max() <= queue.peak(past.begin_ns, past.end_ns) + 1e-9
+
+
+@pytest.mark.unit
+def test_a_copy_holds_what_its_task_asks_for() -> None:
+    past = split(Reason.FENCED).past  # on n0 to 4, then as a copy to 9; on n1 from 5 to 15; 8 CPUs
+    assert allocated(past, "cpu").binned(np.arange(0, 17) * S).tolist() == [1 / 8] * 5 + [2 / 8] * 4 + [1 / 8] * 6 + [0]
+
+
+@pytest.mark.unit
+def test_a_task_that_failed_waits_until_it_starts_again_or_not_at_all() -> None:
+    tale = Tale(machines(4), [task("a"), task("b")])
+    for one in (0, 1):
+        tale.row(0, Kind.ARRIVE, one)
+        tale.row(0, Kind.START, one, 0)
+        failed = tale.fail(2, one, 0, lost=2)
+    tale.row(2, Kind.RETRY, 0, cause=failed, reason=Reason.BACKOFF, value=5 * S)
+    tale.row(5, Kind.QUEUE, 0)
+    tale.row(6, Kind.START, 0, 0)
+    tale.row(8, Kind.END, 0, 0)
+    undone = tale.row(9, Kind.UNDO, 0)
+    tale.row(9, Kind.WAIT, 0, cause=undone, reason=Reason.NEEDS)
+    tale.row(11, Kind.STOP)
+    assert queue_length(tale.past).binned(np.arange(12) * S).tolist() == [0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1]
