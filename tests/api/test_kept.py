@@ -101,7 +101,8 @@ def test_every_fact_is_kept() -> None:
             FailureProcess(Fault.SLOW, ("node/*",), 2**61 + 1, 3, Law.WEIBULL, 0.1, Law.FIXED, 1e-9, True, (), 5, 6, 7),
         ),
         operation=OPERATION,
-        properties=("no", "every task ends: always", "x = 1e3"),
+        properties=("no", "every task ends: always", "0o17"),
+        name="1e3",
     )
     again = kept(scenario)
     assert same_work(again.work, scenario.work)

@@ -125,7 +125,8 @@ class Run:
 
     def _fill(self, folder: Path) -> None:
         import orjson
-        import yaml
+
+        from gnomon.formats.yaml_write import as_yaml
 
         tables.write_parquet(folder / "log.parquet", tables.log_table(self.log), len(self.log))
         tables.write_parquet(folder / "tasks.parquet", tables.task_table(self.past), len(self.scenario.work))
@@ -141,8 +142,7 @@ class Run:
             "scenario": kept.scenario_document(self.scenario),
             "files": {name: kept.digest(folder / name) for name in FILES[:-1]},
         }
-        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        (folder / FILES[-1]).write_text(kept.sealed(text), encoding="utf-8")
+        (folder / FILES[-1]).write_text(kept.sealed(as_yaml(document)), encoding="utf-8")
 
     @classmethod
     def open(cls, path: AnyPath) -> Run:
