@@ -68,7 +68,7 @@ class Facts:
     @cached_property
     def faults(self) -> list[Outage]:
         """The faults, as they struck."""
-        return outages(self.log)
+        return outages(self.past)
 
     @cached_property
     def cut_off(self) -> bool:

@@ -139,7 +139,7 @@ def mutate(space: Space, parent: Schedule, other: Schedule, rng: np.random.Gener
     for _ in range(1 + _below(rng, 2)):
         for _ in range(_TRIES):
             changed = _changed(space, found, other, rng)
-            if changed != found and len(changed) <= space.most and space.accepts(changed):
+            if changed not in (found, parent) and len(changed) <= space.most and space.accepts(changed):
                 found = changed
                 break
     return found
