@@ -136,7 +136,7 @@ def chaos(
     """
     options = options or Options()
     demanded = _demanded(scenario, options.properties)
-    kinds = kinds_of(options.kinds, scenario)
+    kinds = kinds_of(options.kinds, scenario, field="--kinds")
     with ExitStack() as stack:
         state = State(options.state, scenario, [one.text for one in demanded])
         stack.callback(state.close)

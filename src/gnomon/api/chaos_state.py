@@ -28,7 +28,8 @@ FORM: Final = 1
 """The version of the form in which states are kept."""
 
 _NOT_OF_THE_RUN: Final = ("name", "source", "properties", "work", "cluster")
-_BEGUN = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (\{[^\n]*)?")
+_RECORD = re.compile(rb"[0-9a-f]{8} \{.*")
+_BEGUN = re.compile(rb"[0-9a-f]{0,8}|[0-9a-f]{8} (\{.*)?")
 _WORDS: Final = {
     "version": "was written by another version of Gnomon",
     "scenario": "is of another scenario (or seed)",
@@ -96,9 +97,8 @@ def _kept(path: Path) -> list[Mapping[str, Any]]:
         return []
     if path.is_file():
         with path.open("rb") as file:
-            start = file.read(4096)
-        whole = start.partition(b"\n")[0]
-        if not _BEGUN.fullmatch(whole):
+            first, ended, _ = file.read(4096).partition(b"\n")
+        if not (_RECORD if ended else _BEGUN).fullmatch(first):
             raise _none(path)
     kept = list(records(path))
     if kept and kept[0].get("gnomon_chaos") != FORM:
