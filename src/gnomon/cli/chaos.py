@@ -21,46 +21,53 @@ if TYPE_CHECKING:
     from gnomon.api.chaos import Chaos, Violation
 
 
+ScenarioArgument = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file.", show_default=False)]
+PropertiesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--property",
+        metavar="TEXT",
+        help="What has to hold in every run; repeatable. [default: the scenario's properties]",
+        show_default=False,
+    ),
+]
+RunsOption = Annotated[int, typer.Option(metavar="N", min=1, help="How many schedules to try.")]
+MaxFaultsOption = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Most faults of a schedule.")]
+KindsOption = Annotated[
+    str | None,
+    typer.Option(metavar="K1,K2,...", help="Kinds of faults. [default: all that can do something]", show_default=False),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Go on after a violation, to the last run.", show_default=False)]
+EventsOption = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Stop after so many events of all runs.", show_default=False)
+]
+StateOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Keep finished runs here, and go on from them.", show_default=False),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes side by side. [default: one a core]", show_default=False),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the scenario that replays a violation.", show_default=False),
+]
+
+
 def chaos(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file.", show_default=False)],
-    property: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property",
-            metavar="TEXT",
-            help="What has to hold in every run; repeatable. [default: the scenario's properties]",
-            show_default=False,
-        ),
-    ] = None,
-    runs: Annotated[int, typer.Option(metavar="N", min=1, help="How many schedules to try.")] = 200,
-    max_faults: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Most faults of a schedule.")] = 5,
-    kinds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K1,K2,...", help="Kinds of faults. [default: all that can do something]", show_default=False
-        ),
-    ] = None,
+    scenario: ScenarioArgument,
+    property: PropertiesOption = None,
+    runs: RunsOption = 200,
+    max_faults: MaxFaultsOption = 5,
+    kinds: KindsOption = None,
     policy: PolicyOption = None,
     seed: SeedOption = None,
-    to_the_end: Annotated[
-        bool, typer.Option("--all", help="Go on after a violation, to the last run.", show_default=False)
-    ] = False,
-    events: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Stop after so many events of all runs.", show_default=False),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep finished runs here, and go on from them.", show_default=False),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Processes side by side. [default: one a core]", show_default=False),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the scenario that replays a violation.", show_default=False),
-    ] = None,
+    to_the_end: AllOption = False,
+    events: EventsOption = None,
+    state: StateOption = None,
+    workers: WorkersOption = None,
+    out: OutOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Try schedules of faults, at random and then guided to what no run has hit, until one breaks a property; make it
