@@ -44,12 +44,14 @@ _PLACED = (int(State.RUNNING), int(State.HELD))
 class Board:
     """The world, its numbers by row, and the few ways in which it changes.
 
-    ``w`` is the world (another one when the log had to grow); ``details``: what rows tell besides their columns.
+    ``w`` is the world (another one when the log had to grow); ``details``: what rows tell besides their columns;
+    ``lost_devices``: how much of each lost device (node, number) is set aside.
     """
 
     def __init__(self, world: World) -> None:
         self.w = world
         self.details: dict[int, dict[str, int | str]] = {}
+        self.lost_devices: dict[tuple[int, int], int] = {}
         self._closings: dict[tuple[int, int], int] = {}
 
     @property
@@ -178,23 +180,39 @@ class Board:
         """Set aside (+1) the place of an attempt that does not count, or give it back (-1)."""
         moves.withhold(self.w, node, int(self.w.shape[task]), bits, sign)
 
-    def withhold_device(self, node: int, number: int, *, lost: bool) -> None:
-        """A device that nobody uses is lost, or there again."""
+    def lose_device(self, node: int, number: int) -> None:
+        """A device is lost: what is free of it is set aside, now and whenever :meth:`sweep` finds more."""
+        self.lost_devices.setdefault((node, number), 0)
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Set aside what has been given back of lost devices."""
         w = self.w
-        slot = w.need.shape[1] - 1 + number
-        source, target = (w.free, w.withheld) if lost else (w.withheld, w.free)
-        target[node, slot] += source[node, slot]
-        source[node, slot] = 0
+        for (node, number), amount in self.lost_devices.items():
+            slot = w.need.shape[1] - 1 + number
+            more = int(w.free[node, slot])
+            if more:
+                self.lost_devices[node, number] = amount + more
+                w.free[node, slot] = 0
+                w.withheld[node, slot] += more
+                touch(w, node)
+
+    def restore_device(self, node: int, number: int) -> None:
+        """A lost device is there again."""
+        w, slot = self.w, self.w.need.shape[1] - 1 + number
+        amount = self.lost_devices.pop((node, number))
+        w.withheld[node, slot] -= amount
+        w.free[node, slot] += amount
         touch(w, node)
 
-    def withdraw(self, task: int) -> None:
+    def withdraw(self, task: int, cause: int) -> None:
         """Take a waiting or held task out for good; its unit goes with it."""
-        moves.withdraw(self.room(16 + int(self.w.size[self.w.unit[task]])), task)
+        moves.withdraw(self.room(16 + int(self.w.size[self.w.unit[task]])), task, cause)
 
-    def end_now(self, task: int, fate: Kind) -> None:
-        """A running task ends at this instant, in the way that ``fate`` says."""
-        self.w.fate[task] = int(fate)
-        self.retime(task, self.now)
+    def end_now(self, task: int, fate: Kind, cause: int) -> None:
+        """A running task ends at this instant, in the way that ``fate`` says (END, CANCEL)."""
+        moves.end(self.room(), task, int(fate), cause)
+        self.again()
 
     def note_waits(self, tasks: Iterator[int] | list[int], reason: Reason) -> None:
         """Give those who wait in a queue and have no reason yet one."""

@@ -79,7 +79,7 @@ class Control:
         plane = Plane(scenario, board, timers, node_of)
         again = Redistribution(scenario, board, timers, machines, plans)
         copies = Copies(scenario, board, timers, machines, plans)
-        drains = Drains(scenario, board, again)
+        drains = Drains(scenario, board, machines, again)
         results = Results(scenario, board, timers, plans)
         using = Using(board, timers, machines, again, copies)
         strikes = Strikes(scenario, board, timers, machines, plane, again, copies, drains, results, using, node_at)
@@ -91,6 +91,8 @@ class Control:
         self._strikes, self._schedule = strikes, Schedule(scenario)
         self._endless = scenario.limits.until_ns >= NEVER
         self._seen = self._fruitless = 0
+        again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
+        results.undo = again.undo
         self._begin(scenario)
 
     @property
@@ -148,11 +150,14 @@ class Control:
         return self._board.over() and not self._again.waiting and not any(self._machines.copies())
 
     def _read(self) -> None:
-        """What has happened since to tasks and nodes that are looked at."""
+        """What has happened since to tasks and nodes that are looked at, and what comes of that."""
+        while self._seen < self._board.w.at[ROWS]:
+            self._read_once()
+        self._board.sweep()
+
+    def _read_once(self) -> None:
         w = self._board.w
         first, last = self._seen, int(w.at[ROWS])
-        if first == last:
-            return
         self._seen = last
         kind, task = w.log_kind[first:last], w.log_subject[first:last]
         about = np.isin(kind, _READ) & (task >= 0)
@@ -171,7 +176,7 @@ class Control:
             if board.w.log_reason[row] == Reason.EXIT:
                 self._again.failed_itself(task, row)
         elif kind is Kind.PREEMPT:
-            self._gave_way(task)
+            self._gave_way(task, row)
         else:
             attempt = self._machines.of(task)
             if attempt is not None:
@@ -180,14 +185,23 @@ class Control:
             if kind is Kind.END:
                 self._results.done(task, row)
 
-    def _gave_way(self, task: int) -> None:
+    def _started_before(self, task: int, row: int) -> int:
+        """When an attempt started that a row ended. It may be another one that runs now."""
+        w = self._board.w
+        if w.start_row[task] < row:
+            return int(w.start[task])
+        starts = (w.log_subject[:row] == task) & (w.log_kind[:row] == Kind.START)
+        return int(w.log_t[np.flatnonzero(starts)[-1]])
+
+    def _gave_way(self, task: int, row: int) -> None:
         """A task lost its place to another: what it saved is kept."""
         board, attempt = self._board, self._machines.of(task)
         if attempt is not None:
             self._plans.save(task, self._machines.elapsed_ns(attempt))
             self._machines.forget(attempt)
-        elif board.state(task) is State.WAITING:
-            self._plans.save(task, board.now - int(board.w.start[task]))
+        else:
+            self._plans.save(task, board.now - self._started_before(task, row))
+        self._copies.beaten(task, row)
         self._plans.attempt[task] = self._plans.attempt.get(task, 0) + 1
         self._plans.next(task)
         if board.state(task) is State.RUNNING:

@@ -53,8 +53,8 @@ class Copies:
         elif attempt.node not in self._machines.cut:
             row = self.stop(attempt, Reason.WON, attempt.copy_row)
             if board.state(task) is State.RUNNING:
-                board.w.start_row[task] = row
-                board.end_now(task, Kind.END)
+                board.end_now(task, Kind.END, row)
+                board.w.node[task] = attempt.node  # where the result is
 
     def stop(self, attempt: Attempt, reason: Reason, cause: int) -> int:
         """A copy is over; the row."""
@@ -142,6 +142,7 @@ class Copies:
         for attempt in self.of(task):
             if attempt.alive and attempt.node not in self._machines.cut and attempt.end_ns < NEVER:
                 row = self.stop_for_promotion(attempt, cause)
+                self._board.w.fate[task] = int(Kind.END)
                 self._board.start_here(task, attempt.node, attempt.devices, row)
                 self._machines.promote(attempt)
                 self._board.retime(task, attempt.end_ns)

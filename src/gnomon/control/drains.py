@@ -5,39 +5,47 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.control.board import CORDONED, Board
+from gnomon.control.machines import Machines
 from gnomon.control.plans import SAVES
 from gnomon.control.redistribution import Redistribution
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.budgets import allows
 
+_PLACED = (State.RUNNING, State.HELD)
 _AWAY = (int(State.WAITING), int(State.DELAYED), int(State.FAILED))
 
 
 class Drains:
     """The nodes that are being emptied, and who is away from a job for their sake."""
 
-    def __init__(self, scenario: Scenario, board: Board, redistribution: Redistribution) -> None:
+    def __init__(self, scenario: Scenario, board: Board, machines: Machines, redistribution: Redistribution) -> None:
         self._work, self._budgets = scenario.work, scenario.operation.budgets
-        self._board, self._redistribution = board, redistribution
+        self._waits = scenario.operation.orphans == "wait"
+        self._board, self._machines, self._redistribution = board, machines, redistribution
         self._draining: dict[int, int] = {}
+        self._drains: dict[int, set[int]] = {}
         self._refused: set[int] = set()
 
-    def begin(self, node: int, cause: int) -> None:
-        """Close a node and send its tasks elsewhere."""
+    def begin(self, node: int, number: int, cause: int) -> None:
+        """Close a node and send its tasks elsewhere; the number of the drain."""
+        self._drains.setdefault(node, set()).add(number)
         self._draining[node] = self._board.close(node, CORDONED, cause)
         self.go_on()
 
-    def end(self, node: int, cause: int) -> None:
-        """The operator opens the node again."""
-        self._draining.pop(node, None)
-        self._board.open(node, CORDONED, cause)
+    def end(self, node: int, number: int) -> None:
+        """Nobody is sent away any more, unless for another drain."""
+        self._drains[node].discard(number)
+        if not self._drains[node]:
+            self._draining.pop(node, None)
 
     def go_on(self) -> None:
         """Send away whom the budgets let go now."""
         for node, row in self._draining.items():
+            if self._waits and (node in self._machines.cut or node in self._machines.dead):
+                continue  # nobody knows whether they have stopped
             for task in self._board.placed(node):
-                if self._board.w.node[task] != node or self._board.state(task) is not State.RUNNING:
+                if self._board.w.node[task] != node or self._board.state(task) not in _PLACED:
                     continue  # it went with its gang
                 self._send_away(task, row)
 
@@ -45,7 +53,8 @@ class Drains:
         board, job = self._board, self._work.job_name(task)
         peers = np.flatnonzero(self._work.job == self._work.job[task])
         away = int(np.isin(board.w.state[peers], _AWAY).sum())
-        if not allows(self._budgets, job, away):
+        going = sum(board.state(member) in _PLACED for member in board.members(task))  # a gang goes as a whole
+        if not allows(self._budgets, job, away + going - 1):
             if task not in self._refused:
                 self._refused.add(task)
                 board.row(

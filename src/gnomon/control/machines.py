@@ -104,8 +104,7 @@ class Machines:
             return self.attempts[self._of_task[task]]
         attempt = self._adopt(task)
         if attempt.node in self.dead or attempt.node in self.cut:  # the command to start does not arrive
-            attempt.alive = attempt.node in self.cut
-            self._still(attempt)
+            self._strand(attempt)
         elif attempt.node in self._use or self._matters(task):
             self._enter(attempt)
         return attempt
@@ -113,11 +112,18 @@ class Machines:
     def begin_copy(self, task: int, node: int, devices: int, plan_ns: int) -> Attempt:
         """A copy of a task starts on a node."""
         attempt = self._add(task, node, devices, plan_ns, self._board.now, counts=False)
-        if node in self._use or self._matters(task):
+        if node in self.dead or node in self.cut:
+            self._strand(attempt)
+        elif node in self._use or self._matters(task):
             self._enter(attempt)
         else:
             self._set_end(attempt, min(self._board.now + plan_ns, NEVER))
         return attempt
+
+    def _strand(self, attempt: Attempt) -> None:
+        """The command to start an attempt does not arrive: it begins when it does, or never on a node that is gone."""
+        self._still(attempt)
+        attempt.alive = attempt.node not in self.dead
 
     def _add(self, task: int, node: int, devices: int, plan_ns: int, start_ns: int, *, counts: bool = True) -> Attempt:
         attempt = Attempt(self._keys, task, node, devices, plan_ns, start_ns, start_ns, counts=counts)
@@ -158,7 +164,7 @@ class Machines:
         if not attempt.alive or attempt.begun_ns >= NEVER:
             return attempt.done_ns
         use = self._use.get(attempt.node)
-        if use is not None:
+        if use is not None and attempt.key in use.ends():
             return attempt.done_ns + use.done_ns(attempt.key, self._board.now)
         return attempt.done_ns + max(0, self._board.now - attempt.begun_ns)
 
@@ -194,7 +200,7 @@ class Machines:
         limit = min(int(w.start[task]) + self._plans.limit_ns(task), NEVER)
         if w.fate[task] in (Kind.END, Kind.KILL) and attempt.node not in self.cut:
             w.fate[task] = int(Kind.KILL if end > limit else Kind.END)
-            end = min(end, limit)
+            end = max(min(end, limit), self._board.now)
         if w.start[task] + w.duration[task] != end:
             self._board.retime(task, end)
 
@@ -224,7 +230,9 @@ class Machines:
         self.cut.discard(node)
         for attempt in self.on(node):
             if attempt.finished and attempt.counts:
-                self._set_end(attempt, self._board.now)
+                self._tell_loop(attempt, attempt.end_ns)
+            elif attempt.finished:
+                self.over(attempt)
             elif attempt.alive and attempt.begun_ns >= NEVER:
                 self._go_on(attempt)
             elif attempt.alive:
@@ -264,6 +272,11 @@ class Machines:
         """Something fills a node's disk."""
         self._with_use(node, fault).fill_disk(left, self._board.now)
         self._refresh(node)
+
+    def lack(self, node: int, fault: str) -> None:
+        """A node lacks something that its use does not hang on, and is looked at."""
+        self._faulty.setdefault(node, set()).add(fault)
+        self.look_at(node)
 
     def well(self, node: int, fault: str) -> None:
         """A fault of that name is over."""

@@ -106,9 +106,10 @@ class Plans:
         return self._scenario.work.recovery_of(task).checkpoint
 
     def save(self, task: int, elapsed_ns: int) -> int:
-        """An attempt is over after ``elapsed_ns`` of its plan: keep what it saved, and return how much of its time is
-        lost."""
-        kept = checkpoint.saved_ns(elapsed_ns, self.left_ns(task), self.checkpoint(task), self._resumes(task))
+        """An attempt is lost after ``elapsed_ns`` of its plan: keep what it saved, and return how much of its time is
+        lost. One that did its whole plan, of which nobody heard, has saved no more than its last checkpoint."""
+        short = min(elapsed_ns, self.plan_ns(task) - 1)
+        kept = checkpoint.saved_ns(short, self.left_ns(task), self.checkpoint(task), self._resumes(task))
         if kept:
             self.saved_ns[task] = self.saved_ns.get(task, 0) + kept
         return elapsed_ns - kept

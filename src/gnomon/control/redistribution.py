@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gnomon.control.board import Board
+from gnomon.control.board import CORDONED, Board
 from gnomon.control.machines import Attempt, Machines
 from gnomon.control.plans import Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.streams import stream
+from gnomon.engine.world import ROWS
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer, Attempts
 
@@ -29,12 +30,18 @@ CAUSE = {
 }
 """The causes of :data:`gnomon.model.recovery.CAUSES` by the reason of the row."""
 
+_NOT_IN_PLACE = (Reason.DEVICE, Reason.PEER, Reason.EVICTED, Reason.DRAINED)
+"""After these there is no place to try again in, whatever the rule says."""
+
+_OUT = (State.KILLED, State.REJECTED)
+"""A gang of which one is out for good cannot start again."""
+
 
 class Redistribution:
     """Decides, by the recovery of each task, what follows a failed attempt.
 
-    ``fresh``: the tasks that were queued again in this instant. ``returned(task)`` is called when a task that was away
-    has a place again.
+    ``fresh``: the tasks that were queued again in this instant; ``waiting``: the timers of those who wait for their next
+    attempt; ``kept``: the room (node, devices) that is kept for those of them who will start in their old place.
     """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
@@ -45,6 +52,11 @@ class Redistribution:
         self._failures: dict[tuple[int, int], int] = {}
         self.fresh: list[int] = []
         self.waiting: dict[int, int] = {}
+        self.kept: dict[int, tuple[int, int]] = {}
+        self._answered: dict[int, int] = {}
+        self.beaten: Callable[[int, int], None] = lambda task, cause: None
+        self.must_wait: Callable[[int, int], bool] = lambda task, cause: False
+        self.recheck: Callable[[int], None] = lambda cause: None
         self.take_over: Callable[[int, int], bool] = lambda task, cause: False
         self.orphan: Callable[[Attempt, int], None] = lambda attempt, cause: None
 
@@ -66,6 +78,8 @@ class Redistribution:
             elapsed = self._machines.elapsed_ns(attempt)
             self._machines.forget(attempt)
         board.w.log_value[row] = self._plans.save(task, elapsed)
+        if board.state(task) is not State.FAILED or self._answered.get(int(board.w.unit[task]), -1) > row:
+            return  # it went with its gang
         place = int(board.w.node[task]), int(board.w.devices[task])
         self._answer(task, Reason.EXIT, row, elapsed, place, {})
 
@@ -100,31 +114,41 @@ class Redistribution:
         """What follows the failure of a task, and of its gang with it."""
         board, members = self._board, self._board.members(task)
         self._lose_peers(task, members, row)
+        if any(board.state(member) in _OUT for member in members):
+            retriable = False  # a gang is whole or not at all
         self._note_failure(task, place)
         ladder = self._ladders.setdefault(task, Attempts())
         recovery = self._scenario.work.recovery_of(task)
         answer = ladder.failed(recovery, CAUSE[reason], board.now, ran_ns, lambda: float(self._draws.random()))
         number = self._plans.attempt.get(task, 0) + 1
         board.details[row] = {**details, "attempt": number, "retries": answer.limit}
-        if self.take_over(task, row):
+        if len(members) == 1 and self.take_over(task, row):
             return
+        for member in members:
+            self.beaten(member, row)
+        if len(members) > 1:
+            self._answered[int(board.w.unit[task])] = int(board.w.at[ROWS])
         if not (answer.retry and retriable):
             board.details[row]["final"] = 1
             return
-        for member in members:
-            self._plans.attempt[member] = self._plans.attempt.get(member, 0) + 1
-            self._plans.next(member)
-        if answer.in_place and place is not None and len(members) == 1:
+        self._next_attempts(members)
+        stays = answer.in_place and reason not in _NOT_IN_PLACE
+        if stays and place is not None and len(members) == 1:
             self._stay(task, row, answer, place)
-        elif answer.delay_ns:
-            last = board.delay(members, Reason.BACKOFF, row, answer.at_ns)
-            self.waiting[task] = self._timers.at(answer.at_ns, lambda: self.queue(task, last))
         else:
+            self._queue_later(task, row, answer)
+
+    def _queue_later(self, task: int, row: int, answer: Answer) -> None:
+        """The unit of a task stands in its queue again after the delay of an answer."""
+        if not answer.delay_ns:
             self.queue(task, row)
+            return
+        last = self._board.delay(self._board.members(task), Reason.BACKOFF, row, answer.at_ns)
+        self.waiting[task] = self._timers.at(answer.at_ns, lambda: self.queue(task, last))
 
     def _lose_peers(self, task: int, members: list[int], row: int) -> None:
         """A gang goes as a whole: those who run stop, the results of those who were done are void."""
-        board = self._board
+        board, undone = self._board, False
         for peer in members:
             if peer == task:
                 continue
@@ -134,26 +158,49 @@ class Redistribution:
                 board.w.state[peer] = int(State.FAILED)
                 board.row(Kind.UNDO, task=peer, cause=row, reason=Reason.PEER)
                 self._plans.saved_ns.pop(peer, None)
+                undone = True
+        if undone:
+            self.recheck(row)
+
+    def undo(self, task: int, cause: int) -> None:
+        """The result of a task that was done is lost: it is made again, and its gang with it."""
+        board, members = self._board, self._board.members(task)
+        row = board.row(Kind.UNDO, task=task, node=int(board.w.node[task]), cause=cause, reason=Reason.NODE)
+        board.w.state[task] = int(State.FAILED)
+        self._plans.saved_ns.pop(task, None)
+        self._lose_peers(task, members, row)
+        self._next_attempts(members)
+        if not any(board.state(member) in _OUT for member in members):
+            self.queue(task, row)
+
+    def _next_attempts(self, members: list[int]) -> None:
+        for member in members:
+            self._plans.attempt[member] = self._plans.attempt.get(member, 0) + 1
+            self._plans.next(member)
 
     def queue(self, task: int, cause: int) -> None:
-        """The unit of a task stands in its queue again."""
+        """The unit of a task stands in its queue again, as soon as all is there that it reads."""
         self.waiting.pop(task, None)
+        if self.must_wait(task, cause):
+            return
         self._board.queue(task, cause, self._plans.attempt.get(task, 0))
         self.fresh.append(task)
 
     def _stay(self, task: int, row: int, answer: Answer, place: tuple[int, int]) -> None:
         """Try again on the same node, which keeps the room for it."""
         board, (node, bits) = self._board, place
-        if board.w.closed[node] & ~1 or node in self._machines.dead:  # a cordon does not stop those who are there
-            self.queue(task, row)
+        away = node in self._machines.dead or node in self._machines.cut
+        if away or board.w.closed[node] & ~CORDONED:  # a cordon does not stop those who are there
+            self._queue_later(task, row, answer)
             return
         board.withhold(task, node, bits, 1)
+        self.kept[task] = place
         last = board.delay([task], Reason.BACKOFF, row, answer.at_ns) if answer.delay_ns else row
 
         def again() -> None:
             self.waiting.pop(task, None)
-            board.withhold(task, node, bits, -1)
-            if node in self._machines.dead or node in self._machines.cut:
+            kept = self._give_up_room(task)
+            if not kept or node in self._machines.dead or node in self._machines.cut:
                 self.queue(task, last)
             else:
                 board.start_here(task, node, bits, last)
@@ -176,6 +223,22 @@ class Redistribution:
 
     def cancel(self, task: int) -> None:
         """A task that waits for its next attempt is not wanted any more."""
-        timer = self.waiting.pop(task, None)
-        if timer is not None:
-            self._timers.cancel(timer)
+        for member in self._board.members(task):
+            timer = self.waiting.pop(member, None)
+            if timer is not None:
+                self._timers.cancel(timer)
+            self._give_up_room(member)
+
+    def lose_device(self, node: int, bit: int) -> None:
+        """Those who wait to start again on a device that is lost have to go elsewhere."""
+        for task in [task for task, (where, bits) in self.kept.items() if where == node and bits & bit]:
+            self._give_up_room(task)
+
+    def _give_up_room(self, task: int) -> bool:
+        """Give back the room that is kept for a task; whether there was any."""
+        if task not in self.kept:
+            return False
+        node, bits = self.kept.pop(task)
+        self._board.withhold(task, node, bits, -1)
+        self._board.again()
+        return True

@@ -1,4 +1,7 @@
-"""Tasks that read the results of others: when they may be queued, and what is made again when results are lost."""
+"""Tasks that read the results of others: when they may be queued, and what is made again when results are lost.
+
+A gang is queued as a whole, so it waits for all that any of its tasks reads.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,19 @@ from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.lineage import LOST, lost
+from gnomon.scheduling.events import refuse
 
 _UNFINISHED = (State.UNBORN, State.WAITING, State.DELAYED, State.HELD)
+_NOWHERE = -2
+"""No node: all that is lost is known to be so."""
 
 
 class Results:
-    """Who needs whose result. ``queue(task, cause)`` puts a task into its queue again."""
+    """Who needs whose result.
+
+    ``queue(task, cause)`` puts the unit of a task into its queue again; ``undo(task, cause)`` takes the result of a task
+    back, so that it has to be made again.
+    """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, plans: Plans) -> None:
         self._work, self._board, self._timers, self._plans = scenario.work, board, timers, plans
@@ -25,62 +35,95 @@ class Results:
         for task, others in self._needs.items():
             for other in others:
                 self._readers.setdefault(other, []).append(task)
+        self._heads = sorted({self._head(task) for task in self._needs})
         self._waiting: dict[int, int] = {}
         self._gone: set[int] = set()
         self.queue: Callable[[int, int], None] = lambda task, cause: None
+        self.undo: Callable[[int, int], None] = lambda task, cause: None
+
+    def _head(self, task: int) -> int:
+        """The first task of its unit, which stands for it here."""
+        return self._board.members(task)[0]
 
     def begin(self) -> None:
         """Enter when those who read results are submitted, and watch those who make them."""
         for task in self._readers:
             self._board.w.watch[task] |= GIVES
-        for task in self._needs:
-            self._timers.at(int(self._work.submit_ns[task]), lambda task=task: self._arrive(task))  # type: ignore[misc]
+        for head in self._heads:
+            submit = max(int(self._work.submit_ns[member]) for member in self._board.members(head))
+            self._timers.at(submit, lambda head=head: self._arrive(head))  # type: ignore[misc]
 
-    def _arrive(self, task: int) -> None:
-        """A reader is submitted: it waits for results, or in its queue."""
-        row = self._board.row(Kind.ARRIVE, task=task)
-        self._board.w.arrive_row[task] = row
-        self._await(task, row)
+    def _arrive(self, head: int) -> None:
+        """A unit that reads is submitted: it waits for results, or in its queue."""
+        board, row = self._board, -1
+        for member in board.members(head):
+            row = board.row(Kind.ARRIVE, task=member)
+            board.w.arrive_row[member] = row
+        unit = int(board.w.unit[head])
+        if board.w.verdict[unit]:
+            refuse(board.room(16 + len(board.members(head))), unit, int(board.w.verdict[unit]))
+        elif not self.must_wait(head, row):
+            self.queue(head, row)
 
-    def _await(self, task: int, row: int) -> None:
-        if self._ready(task):
-            self.queue(task, row)
-        else:
-            self._waiting[task] = self._board.delay([task], Reason.NEEDS, row, NEVER)
+    def must_wait(self, task: int, row: int) -> bool:
+        """Whether the unit of a task cannot be queued yet; it is when all is there that it reads."""
+        head = self._head(task)
+        if self._ready(head):
+            return False
+        self._wait(head, row)
+        self._make_again(row)
+        return True
 
-    def _ready(self, task: int) -> bool:
-        return all(self._board.state(other) is State.DONE for other in self._needs.get(task, ()))
+    def _wait(self, head: int, row: int) -> None:
+        self._waiting[head] = self._board.delay(self._board.members(head), Reason.NEEDS, row, NEVER)
+
+    def _ready(self, head: int) -> bool:
+        """Whether all is there that a unit reads."""
+        needs = (other for member in self._board.members(head) for other in self._needs.get(member, ()))
+        return all(self._board.state(other) is State.DONE and other not in self._gone for other in needs)
 
     def done(self, task: int, row: int) -> None:
         """A task is done: who has all that it needs now is queued."""
         self._gone.discard(task)
         for reader in self._readers.get(task, ()):
-            if reader in self._waiting and self._ready(reader):
-                del self._waiting[reader]
-                self.queue(reader, row)
+            head = self._head(reader)
+            if head in self._waiting and self._ready(head):
+                del self._waiting[head]
+                self.queue(head, row)
 
     def node_lost(self, node: int, row: int) -> None:
         """The results on a node are lost: those that somebody still needs are made again, and only those."""
-        board = self._board
         if not self._readers:
             return
-        done = [task for task in self._readers if board.state(task) is State.DONE]
-        self._gone.update(task for task in done if board.w.node[task] == node)
-        held = {task: LOST if task in self._gone else int(board.w.node[task]) for task in done}
+        w = self._board.w
+        self._gone.update(task for task in self._readers if w.state[task] == State.DONE and w.node[task] == node)
+        self.recheck(row)
+        self._make_again(row)
+
+    def recheck(self, row: int) -> None:
+        """Who waits in a queue, and lacks a result now, leaves it."""
+        for head in self._heads:
+            if self._board.state(head) is State.WAITING and not self._ready(head):
+                self._board.leave_queue(head)
+                self._wait(head, row)
+
+    def _make_again(self, row: int) -> None:
+        """Take back the results that are gone and that somebody needs."""
+        board = self._board
+        held = {task: LOST if task in self._gone else int(board.w.node[task]) for task in self._done()}
         unfinished = [task for task in self._needs if board.state(task) in _UNFINISHED]
-        for task in lost(held, self._needs, node, unfinished):
-            again = board.row(Kind.UNDO, task=task, node=node, cause=row, reason=Reason.NODE)
-            board.w.state[task] = int(State.FAILED)
-            self._plans.saved_ns.pop(task, None)
-            self._plans.attempt[task] = self._plans.attempt.get(task, 0) + 1
-            self._plans.next(task)
-            self._await(task, again)
-        for task in unfinished:
-            if board.state(task) is State.WAITING and not self._ready(task):
-                board.leave_queue(task)
-                self._waiting[task] = board.delay([task], Reason.NEEDS, row, NEVER)
+        for task in lost(held, self._needs, _NOWHERE, unfinished):
+            if board.state(task) is State.DONE:  # not taken back already, with its gang
+                self.undo(task, row)
+
+    def _done(self) -> list[int]:
+        return [task for task in self._readers if self._board.state(task) is State.DONE]
+
+    def cancel(self, task: int) -> None:
+        """The unit of a task that waits for results is not wanted any more."""
+        self._waiting.pop(self._head(task), None)
 
     @property
-    def waiting(self) -> bool:
-        """Whether somebody waits for results."""
-        return bool(self._waiting)
+    def waiting(self) -> list[int]:
+        """The first tasks of the units that wait for results."""
+        return list(self._waiting)

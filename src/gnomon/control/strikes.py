@@ -45,6 +45,10 @@ class Strikes:
 
     def __post_init__(self) -> None:
         self._speeds: dict[int, dict[int, int]] = {}
+        self._leaks: dict[int, dict[int, int]] = {}
+        self._filled: dict[int, dict[int, int]] = {}
+        self._devices: dict[tuple[int, int], set[int]] = {}
+        self._shut: dict[int, set[int]] = {}
         self._fences: dict[int, int] = {}
         self._amnesiac: set[int] = set()
         self._on_nodes: dict[Fault, Callable[[Event, int, int], Over | None]] = {
@@ -123,6 +127,9 @@ class Strikes:
         lost_results = node in self._amnesiac and not self.plane.given_up(node)
         self._amnesiac.discard(node)
         self.plane.heard(node, row)
+        for copy in self.machines.on(node):
+            if not copy.counts and not copy.alive and not copy.finished:
+                self.copies.stop(copy, Reason.NODE, row)
         for task in self.board.placed(node):
             attempt = self.machines.of(task)
             if attempt is not None and not attempt.alive and not attempt.finished:
@@ -197,40 +204,52 @@ class Strikes:
         return over
 
     def _leak(self, event: Event, node: int, row: int) -> Over:
+        leaks = self._leaks.setdefault(node, {})
+        leaks[event.number] = event.failure.amount
         self.using.fault_row[node] = row
-        self.machines.leak(node, event.failure.amount, f"leak {event.number}")
+        self.machines.leak(node, sum(leaks.values()), f"leak {event.number}")
 
         def over(heal: int) -> None:
+            del leaks[event.number]
             self.using.fault_row.pop(node, None)
-            self.machines.leak(node, 0, f"leak {event.number}")
+            self.machines.leak(node, sum(leaks.values()), f"leak {event.number}")
             self.machines.well(node, f"leak {event.number}")
 
         return over
 
     def _fill_disk(self, event: Event, node: int, row: int) -> Over:
+        filled = self._filled.setdefault(node, {})
+        filled[event.number] = event.failure.amount
         self.using.fault_row[node] = row
-        self.machines.fill_disk(node, event.failure.amount, f"disk {event.number}")
+        self.machines.fill_disk(node, min(filled.values()), f"disk {event.number}")
 
         def over(heal: int) -> None:
+            del filled[event.number]
             self.using.fault_row.pop(node, None)
-            self.machines.fill_disk(node, None, f"disk {event.number}")
+            self.machines.fill_disk(node, min(filled.values(), default=None), f"disk {event.number}")
             self.machines.well(node, f"disk {event.number}")
 
         return over
 
     def _lose_device(self, event: Event, node: int, row: int) -> Over:
-        bit = 1 << event.failure.amount
-        for attempt in self.machines.look_at(node):
+        number, bit = event.failure.amount, 1 << event.failure.amount
+        self._devices.setdefault((node, number), set()).add(event.number)
+        self.machines.lack(node, f"device {event.number}")
+        for attempt in self.machines.on(node):
             if not attempt.counts and attempt.devices & bit:
                 self.copies.stop(attempt, Reason.DEVICE, row)
         for task in self.board.placed(node):
             if self.board.w.node[task] == node and int(self.board.w.devices[task]) & bit:
-                self.again.fail(task, Reason.DEVICE, row)
-        self.board.withhold_device(node, event.failure.amount, lost=True)
+                self._end(task, Reason.DEVICE, row)
+        self.again.lose_device(node, bit)
+        self.board.lose_device(node, number)
 
         def over(heal: int) -> None:
-            self.board.withhold_device(node, event.failure.amount, lost=False)
-            self.board.offer(node, heal)
+            self._devices[node, number].discard(event.number)
+            if not self._devices[node, number]:
+                self.board.restore_device(node, number)
+                self.board.offer(node, heal)
+            self.machines.well(node, f"device {event.number}")
 
         return over
 
@@ -267,12 +286,25 @@ class Strikes:
     # ------------------------------------------------------------------ operators and users
 
     def _cordon(self, event: Event, node: int, row: int) -> Over:
+        self._shut.setdefault(node, set()).add(event.number)
         self.board.close(node, CORDONED, row)
-        return lambda heal: self.board.open(node, CORDONED, heal)
+        return lambda heal: self._unshut(event, node, heal)
 
     def _drain(self, event: Event, node: int, row: int) -> Over:
-        self.drains.begin(node, row)
-        return lambda heal: self.drains.end(node, heal)
+        self._shut.setdefault(node, set()).add(event.number)
+        self.drains.begin(node, event.number, row)
+
+        def over(heal: int) -> None:
+            self.drains.end(node, event.number)
+            self._unshut(event, node, heal)
+
+        return over
+
+    def _unshut(self, event: Event, node: int, heal: int) -> None:
+        """An operator opens a node, unless another has closed it as well."""
+        self._shut[node].discard(event.number)
+        if not self._shut[node]:
+            self.board.open(node, CORDONED, heal)
 
     def _strike_task(self, event: Event, task: int) -> None:
         board = self.board
@@ -281,22 +313,30 @@ class Strikes:
             if state < State.DONE or state is State.DELAYED:
                 self._cancel(task, self._row(event, task=task))
         elif state is State.RUNNING:
-            row = self._row(event, node=int(board.w.node[task]), task=task)
-            attempt = self.machines.of(task)
-            if attempt is not None and attempt.node in self.machines.cut:
-                self.machines.stop(attempt)
-            else:
-                self.again.fail(task, Reason.KILLED, row)
+            self._end(task, Reason.KILLED, self._row(event, node=int(board.w.node[task]), task=task))
+
+    def _end(self, task: int, reason: Reason, row: int) -> None:
+        """An attempt dies; of one on a node that is silent the control plane hears later."""
+        attempt = self.machines.of(task)
+        silent = attempt is not None and (attempt.node in self.machines.cut or attempt.node in self.machines.dead)
+        if attempt is None or not silent:
+            self.again.fail(task, reason, row)
+        elif attempt.alive:
+            self.machines.stop(attempt)
 
     def _cancel(self, task: int, row: int) -> None:
         board = self.board
         state = board.state(task)
-        if state is State.RUNNING:
-            board.end_now(task, Kind.CANCEL)
+        if state is State.UNBORN:  # it comes, and goes at once
+            submit = max(int(self.scenario.work.submit_ns[member]) for member in board.members(task))
+            self.timers.at(max(submit, board.now + 1), lambda: self._cancel(task, row))
+        elif state is State.RUNNING:
+            board.end_now(task, Kind.CANCEL, row)
         elif state in (State.WAITING, State.HELD):
-            board.withdraw(task)
+            board.withdraw(task, row)
         elif state is State.DELAYED:
             self.again.cancel(task)
+            self.results.cancel(task)
             for member in board.members(task):
                 board.w.state[member] = int(State.KILLED)
                 board.row(Kind.CANCEL, task=member, cause=row)

@@ -165,7 +165,7 @@ class Live:
                 if self._world.at[NOW] < now:
                     self._world.at[NOW] = now
                     self._world.at[INSTANT] += 1
-                withdraw(self._world, task)
+                withdraw(self._world, task, -1)
 
     def _extend(self, tasks: Sequence[Task]) -> None:
         """A world with more tasks, in the state of the present one."""

@@ -173,9 +173,11 @@ def finish(w: World, task: int) -> None:
 
 
 @kernel
-def withdraw(w: World, task: int) -> None:
-    """Take a waiting or held task out of the world, a gang as a whole; nothing for one that is neither."""
+def withdraw(w: World, task: int, cause: int) -> None:
+    """Take a waiting or held task out of the world, a gang as a whole; nothing for one that is neither. ``cause``: the
+    log row that made it so, -1 for none."""
     u = w.unit[task]
+    held = w.state[task] == S_HELD
     if w.state[task] == S_WAITING:
         dequeue(w, u)
         if w.at[PROMISED] == u:
@@ -184,16 +186,16 @@ def withdraw(w: World, task: int) -> None:
             w.at[CHOSEN] = -1
         if w.slot[u] < NEVER:
             _return_promise(w, u)
-    elif w.state[task] == S_HELD:
-        occupy(w, task, 1, False)
-        charge(w, w.tenant[u], w.shape[task], -1)
-        w.at[HELD] -= 1
-    else:
+    elif not held:
         return
     for i in range(w.first[u], w.first[u] + w.size[u]):
         member = w.member[i]
         w.state[member] = S_KILLED
-        w.at[TRIGGER] = emit(w, CANCEL, member, -1, -1, NO_REASON, 0)
+        row = emit(w, CANCEL, member, -1, cause, NO_REASON, 0)
+        if held:
+            w.at[HELD] -= 1
+            give_up_hold(w, member, row)
+        w.at[TRIGGER] = row
         w.at[TASKS_INSIDE] -= 1
     w.at[QUIET] = 0
 
@@ -248,11 +250,34 @@ def lose(w: World, task: int, reason: int, cause: int, lost: int) -> int:
     if w.state[task] == S_HELD:
         w.at[HELD] -= 1
         w.missing[w.job[task]] += 1
-        occupy(w, task, 1, False)
-        charge(w, w.tenant[w.unit[task]], w.shape[task], -1)
+        give_up_hold(w, task, row)
     else:
         release(w, task, row)
     w.state[task] = S_FAILED
+    w.at[TASKS_INSIDE] -= 1
+    return row
+
+
+@kernel
+def give_up_hold(w: World, task: int, row: int) -> None:
+    """Give back the place of a task that is held; ``row`` is the log row that did it."""
+    t = w.tenant[w.unit[task]]
+    occupy(w, task, 1, False)
+    charge(w, t, w.shape[task], -1)
+    w.node_row[w.node[task]] = row
+    if w.opt[LIMITED] == 1:
+        w.tenant_row[t] = row
+    w.at[TRIGGER] = row
+    w.at[QUIET] = 0
+
+
+@kernel
+def end(w: World, task: int, fate: int, cause: int) -> int:
+    """A running task ends now, other than it was expected to: END or CANCEL. The row."""
+    row = emit(w, fate, task, w.node[task], cause, NO_REASON, 0)
+    release(w, task, row)
+    w.state[task] = S_DONE if fate == END else S_KILLED
+    w.fate[task] = fate
     w.at[TASKS_INSIDE] -= 1
     return row
 
