@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.api.run import Run
-from gnomon.control.control import controlled
+from gnomon.control.control import Control, controlled
 from gnomon.engine.invariants import check
 from gnomon.engine.log import Log
 from gnomon.engine.run import Ports, log_of, run
@@ -61,7 +61,7 @@ def simulate(
         next_time=parts.next_time,
         order=partial(_put_in_order, parts, list_units, link) if parts.order else None,
         place=partial(_place, parts) if parts.placement else None,
-        check=partial(check, seed=scenario.seed) if invariants else None,
+        check=partial(_check, scenario.seed, control) if invariants else None,
         progress=partial(_report, progress) if progress else None,
         events=control.events if control else None,
     )
@@ -72,6 +72,12 @@ def simulate(
         log = replace(log, details=control.details)
     timings = {"compile": laid_out - begun, "simulate": ran - laid_out, "log": process_time() - ran}
     return Run(scenario, log, timings, stopped, scenario.work.notes)
+
+
+def _check(seed: int, control: Control | None, world: World) -> None:
+    check(world, seed=seed)
+    if control:
+        control.check()
 
 
 def compare(

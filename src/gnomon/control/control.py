@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnomon.control.board import Board
+from gnomon.control.board import REMOVED, Board
 from gnomon.control.copies import Copies
 from gnomon.control.drains import Drains
+from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
 from gnomon.control.plane import Plane
 from gnomon.control.plans import SAVES, Plans
@@ -23,13 +24,15 @@ from gnomon.control.strikes import Strikes
 from gnomon.control.timers import Timers
 from gnomon.control.using import Using
 from gnomon.engine.log import Kind, Reason, State
-from gnomon.engine.world import EVENTS, PHASE, ROWS, World
+from gnomon.engine.world import CALL, EVENTS, PHASE, ROWS, World
 from gnomon.model.errors import InputError
+from gnomon.model.fault import Failure
 from gnomon.model.operation import Operation
 from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.recovery.faults import Schedule, check
+from gnomon.recovery import faults
+from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
 
 FRUITLESS_MAX = 100_000
@@ -56,7 +59,7 @@ def controlled(scenario: Scenario, compose: Callable[[Scenario], Composition]) -
     if scenario.policy.backfill == "conservative" and scenario.faults:
         found = scenario.policy.text
         raise InputError("not modelled together: conservative backfill and faults", field="policy", found=found)
-    check(scenario)
+    faults.check(scenario)
     work = scenario.work
     if work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
@@ -88,7 +91,8 @@ class Control:
         again.take_over, again.orphan, results.queue = copies.take_over, copies.orphan, again.queue
         self._board, self._timers, self._plans, self._machines, self._plane = board, timers, plans, machines, plane
         self._again, self._copies, self._drains, self._results = again, copies, drains, results
-        self._strikes, self._schedule = strikes, Schedule(scenario)
+        self._strikes, self._schedule, self._fault_timer = strikes, Schedule(scenario), -1
+        self._parts = Parts(scenario, board, timers, plans, machines, plane, again, copies, results)
         self._endless = scenario.limits.until_ns >= NEVER
         self._seen = self._fruitless = 0
         again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
@@ -112,7 +116,37 @@ class Control:
         self._board.call(due_ns=self._timers.next_ns, again=False)
 
     def _next_fault(self) -> None:
-        self._timers.at(self._schedule.next_ns(), self._strike)
+        self._timers.cancel(self._fault_timer)
+        self._fault_timer = self._timers.at(self._schedule.next_ns(), self._strike)
+
+    def inject(self, failure: Failure) -> None:
+        """One fault more, at the present time or later. Raises InputError for targets that are not there."""
+        self._schedule.add(failure)
+        self._next_fault()
+        self._wake()
+
+    def submit(self, task: int, at_ns: int) -> None:
+        """The unit of a task that was never to be submitted (``submit_ns`` NEVER) is so at ``at_ns``, now or later."""
+        self._timers.at(at_ns, lambda: self._results.arrive(task))
+        self._wake()
+
+    def remove(self, node: int, at_ns: int) -> None:
+        """A node (number of the world) that is in the cluster leaves it at ``at_ns``: it takes no new work; whoever is
+        there stays to his end."""
+        self._timers.at(at_ns, lambda: self._board.close(node, REMOVED, -1))
+        self._wake()
+
+    def join(self, node: int, at_ns: int) -> None:
+        """A node that left the cluster is part of it again from ``at_ns`` on."""
+        self._timers.at(at_ns, lambda: self._board.open(node, REMOVED, -1))
+        self._wake()
+
+    def check(self) -> None:
+        """Check what must hold after every instant. Raises InvariantError for what does not."""
+        check(self._parts)
+
+    def _wake(self) -> None:
+        self._board.call(due_ns=self._timers.next_ns, again=bool(self._board.w.at[CALL]))
 
     def _strike(self) -> None:
         for event in self._schedule.pop(self._board.now):

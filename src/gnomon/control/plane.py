@@ -64,6 +64,21 @@ class Plane:
         """Whether nobody decides."""
         return self.leader < 0
 
+    @property
+    def leaders(self) -> list[int]:
+        """All members that take themselves for the leader."""
+        return list(self._election.acting)
+
+    @property
+    def apart(self) -> set[int]:
+        """The nodes that the leader does not hear of because of partitions."""
+        return set(self._apart)
+
+    @property
+    def taken_for_lost(self) -> set[int]:
+        """The nodes whose silence was noticed."""
+        return {node for node, one in self._silent.items() if one.noticed_row >= 0}
+
     # ------------------------------------------------------------------ silence
 
     def silent(self, node: int, row: int, *, refused: bool = False) -> None:

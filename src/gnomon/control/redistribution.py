@@ -40,14 +40,15 @@ _OUT = (State.KILLED, State.REJECTED)
 class Redistribution:
     """Decides, by the recovery of each task, what follows a failed attempt.
 
-    ``fresh``: the tasks that were queued again in this instant; ``waiting``: the timers of those who wait for their next
-    attempt; ``kept``: the room (node, devices) that is kept for those of them who will start in their old place.
+    ``fresh``: the tasks that were queued again in this instant; ``waiting``: the timers of those who wait for their
+    next attempt; ``kept``: the room (node, devices) that is kept for those of them who will start in their old place;
+    ``ladders``: the failed attempts so far.
     """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
         self._scenario, self._board, self._timers = scenario, board, timers
         self._machines, self._plans = machines, plans
-        self._ladders: dict[int, Attempts] = {}
+        self.ladders: dict[int, Attempts] = {}
         self._draws = stream(scenario.seed, "retry delays")
         self._failures: dict[tuple[int, int], int] = {}
         self.fresh: list[int] = []
@@ -117,7 +118,7 @@ class Redistribution:
         if any(board.state(member) in _OUT for member in members):
             retriable = False  # a gang is whole or not at all
         self._note_failure(task, place)
-        ladder = self._ladders.setdefault(task, Attempts())
+        ladder = self.ladders.setdefault(task, Attempts())
         recovery = self._scenario.work.recovery_of(task)
         answer = ladder.failed(recovery, CAUSE[reason], board.now, ran_ns, lambda: float(self._draws.random()))
         number = self._plans.attempt.get(task, 0) + 1

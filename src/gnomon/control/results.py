@@ -24,8 +24,8 @@ _NOWHERE = -2
 class Results:
     """Who needs whose result.
 
-    ``queue(task, cause)`` puts the unit of a task into its queue again; ``undo(task, cause)`` takes the result of a task
-    back, so that it has to be made again.
+    ``queue(task, cause)`` puts the unit of a task into its queue again; ``undo(task, cause)`` takes the result of a
+    task back, so that it has to be made again.
     """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, plans: Plans) -> None:
@@ -51,11 +51,11 @@ class Results:
             self._board.w.watch[task] |= GIVES
         for head in self._heads:
             submit = max(int(self._work.submit_ns[member]) for member in self._board.members(head))
-            self._timers.at(submit, lambda head=head: self._arrive(head))  # type: ignore[misc]
+            self._timers.at(submit, lambda head=head: self.arrive(head))  # type: ignore[misc]
 
-    def _arrive(self, head: int) -> None:
-        """A unit that reads is submitted: it waits for results, or in its queue."""
-        board, row = self._board, -1
+    def arrive(self, task: int) -> None:
+        """The unit of a task is submitted: it waits for results, or in its queue."""
+        board, head, row = self._board, self._head(task), -1
         for member in board.members(head):
             row = board.row(Kind.ARRIVE, task=member)
             board.w.arrive_row[member] = row

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gnomon.model.resources import NEVER
 
-Act = Callable[[], None]
+Act = Callable[[], object]
 
 
 class Timers:
@@ -49,6 +49,10 @@ class Timers:
     def cancel(self, number: int) -> None:
         """Take a callback out, if it is still there."""
         self._acts.pop(number, None)
+
+    def holds(self, number: int) -> bool:
+        """Whether a callback is still to come."""
+        return number in self._acts
 
     def run(self, now: int) -> None:
         """Do what is due by now, also what comes to be due meanwhile."""

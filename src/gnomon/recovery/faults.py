@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
+from heapq import heapify, heappop, heappush, heapreplace
 
 from gnomon.model.fault import Failure, FailureProcess, Fault
 from gnomon.model.resources import NEVER
@@ -80,6 +80,13 @@ class Schedule:
         """When the next fault begins, NEVER if none does."""
         return self._due[0][0] if self._due else NEVER
 
+    def add(self, failure: Failure) -> None:
+        """One fault more, which begins now or later. Raises InputError for targets that are not there."""
+        position = len(self._faults)
+        self._single_targets(failure, position)
+        self._faults = (*self._faults, failure)
+        heappush(self._due, (failure.at_ns, position, -1))
+
     def pop(self, now: int) -> list[Event]:
         """All faults that begin at ``now`` or before and have not been popped yet, in their order."""
         events = []
@@ -100,8 +107,11 @@ class Schedule:
         return events
 
     def _single(self, failure: Failure, position: int) -> Event:
-        targets = self._directory.resolve(failure.targets, kind=failure.kind, field=f"faults[{position}].targets")
+        targets = self._single_targets(failure, position)
         return Event(self._number(), failure, targets, self._others(failure, targets, position))
+
+    def _single_targets(self, failure: Failure, position: int) -> Targets:
+        return self._directory.resolve(failure.targets, kind=failure.kind, field=f"faults[{position}].targets")
 
     def _drawn(self, source: _Source, at: int) -> Event:
         process = source.process
