@@ -132,11 +132,6 @@ class TestScenario:
             scenario.work.notes
         )
 
-    def test_faults_are_noted_as_not_modelled(self, tmp_path: Path) -> None:
-        scenario = load(tmp_path, f"{PARTS}faults: [{{at: 10m, crash: pool}}]")
-        text = "faults are not modelled yet: nothing fails in this run"
-        assert scenario.work.notes == (Note("not modelled", "faults", text),)
-
     @pytest.mark.parametrize(
         ("text", "problem"),
         [

@@ -14,10 +14,25 @@ from gnomon.api.scenario import Scenario
 from gnomon.api.simulating import calibrate, compare, simulate
 from gnomon.engine.log import Kind, Reason, State, Waiting
 from gnomon.insight.explain import Explanation
-from gnomon.model.cluster import Cluster, Node, Reservation
+from gnomon.model.cluster import Cluster, Machine, Node, Reservation
 from gnomon.model.errors import GnomonError, InputError, InvariantError
+from gnomon.model.fault import Failure, FailureProcess, Fault, Law
+from gnomon.model.operation import (
+    Budget,
+    ControlPlane,
+    Enforcement,
+    Eviction,
+    Heartbeat,
+    Operation,
+    Pauses,
+    Pressure,
+    Probe,
+    Speculation,
+)
+from gnomon.model.recovery import Backoff, Checkpoint, Recovery, Retry
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Policy, Tenant
+from gnomon.model.usage import Profile, Usage
 from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.scheduling.custom import View, dynamic
 from gnomon.scheduling.policy import POLICY_NAMES, parse_policy
@@ -25,25 +40,46 @@ from gnomon.scheduling.policy import POLICY_NAMES, parse_policy
 __all__ = [
     "NEVER",
     "POLICY_NAMES",
+    "Backoff",
+    "Budget",
+    "Checkpoint",
     "Cluster",
+    "ControlPlane",
+    "Enforcement",
+    "Eviction",
     "Explanation",
+    "Failure",
+    "FailureProcess",
+    "Fault",
     "GnomonError",
+    "Heartbeat",
     "InputError",
     "InvariantError",
     "Kind",
+    "Law",
     "Limits",
+    "Machine",
     "Node",
     "Note",
+    "Operation",
+    "Pauses",
     "Policy",
+    "Pressure",
+    "Probe",
+    "Profile",
     "Reason",
+    "Recovery",
     "Reservation",
     "Resources",
+    "Retry",
     "Run",
     "Scenario",
     "Shape",
+    "Speculation",
     "State",
     "Task",
     "Tenant",
+    "Usage",
     "View",
     "Waiting",
     "Work",

@@ -117,8 +117,6 @@ def read_scenarios(document: Located) -> list[Scenario]:
     listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
     notes += listed.notes
     operation = Operation() if spec.operation is None else read_operation(document.at("operation"))
-    if listed.faults:
-        notes.append(Note("not modelled", "faults", "faults are not modelled yet: nothing fails in this run"))
     tenants, tenants_by = _tenants(spec, document)
     scenario = Scenario(
         cluster,
