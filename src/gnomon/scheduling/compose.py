@@ -306,20 +306,25 @@ def _judge(world: World, layout: Layout, columns: Columns, usable: np.ndarray) -
     single = (world.size == 1) & (worst == 0)
     over = (world.need[world.shape[world.member[world.first]]] > world.limit[world.tenant]).any(axis=1)
     world.verdict[single & over] = Reason.OVER_LIMIT
+    fitting: dict[bytes, bool] = {}
     for u in np.flatnonzero((world.size > 1) & (worst == 0)).tolist():
-        world.verdict[u] = _judge_gang(world, u)
+        world.verdict[u] = _judge_gang(world, u, fitting)
 
 
-def _judge_gang(world: World, u: int) -> int:
+def _judge_gang(world: World, u: int, fitting: dict[bytes, bool]) -> int:
+    """``fitting``: whether gangs of these shapes, in their order, fit the empty cluster, as far as that is known."""
     tasks = world.member[world.first[u] : world.first[u] + world.size[u]]
-    needs = world.need[world.shape[tasks]].sum(axis=0)
+    shapes = world.shape[tasks]
+    needs = world.need[shapes].sum(axis=0)
     if (needs > world.limit[world.tenant[u]]).any() or len(tasks) > world.most_running[world.tenant[u]]:
         return int(Reason.OVER_LIMIT)
-    world.rest[:] = world.capacity
-    seated = seat_all(world, u, -1)
-    world.node[tasks] = -1
-    world.devices[tasks] = 0
-    return 0 if seated else int(Reason.GANG_TOO_LARGE)
+    kind = shapes.tobytes()
+    if kind not in fitting:
+        world.rest[:] = world.capacity
+        fitting[kind] = bool(seat_all(world, u, -1))
+        world.node[tasks] = -1
+        world.devices[tasks] = 0
+    return 0 if fitting[kind] else int(Reason.GANG_TOO_LARGE)
 
 
 def _units(world: World, layout: Layout, deadline_ns: I64) -> Units:
