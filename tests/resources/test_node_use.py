@@ -141,6 +141,17 @@ def test_a_slow_node_and_one_that_stands_still() -> None:
     assert node.is_idle()
 
 
+def test_what_slows_most_is_the_cause() -> None:
+    """Half by its limit, a fifth less by the node: two fifths, and the limit is why; then it is the node."""
+    node = NodeUse(cpu(8_000), Machine(), Enforcement())
+    node.enter(Running(1, cpu(1_000), cpu(1_000), uses(cpu=flat(2_000)), S), 0)
+    told = []
+    for when, speed in ((0, 8_000), (10, 3_000)):
+        node.slow(speed, when)
+        told += [(one.cause, one.resource, one.number("speed_e4")) for one in node.happen(when)]
+    assert told == [("quota", "cpu", 4_000), ("slow", "node", 1_500)]
+
+
 # ------------------------------------------------------------------ memory
 
 
@@ -187,6 +198,25 @@ def test_a_leak_beside_the_tasks() -> None:
     assert deaths(run(node, 40 * S)) == [(30 * S + S // 10, 1, "memory")]
     node.leak(0, 41 * S)
     assert node.is_idle()
+
+
+def test_a_leak_that_quickens_keeps_what_it_has() -> None:
+    """100 bytes after 10 s from 10 s on, then twice as fast: the 301st at 30.05 s."""
+    node = NodeUse(memory(400), Machine(), Enforcement())
+    node.enter(Running(1, memory(100), usage=uses(memory=flat(100))), 0)
+    node.leak(10, 10 * S)
+    node.leak(20, 20 * S)
+    assert deaths(run(node, 40 * S)) == [(30 * S + S // 20, 1, "memory")]
+
+
+def test_who_uses_nothing_is_no_victim() -> None:
+    node = NodeUse(memory(10), Machine(), Enforcement())
+    node.enter(Running(1, usage=uses(memory=flat(0))), 0)
+    node.enter(Running(2, memory(9), memory(9), uses(memory=flat(11))), 0)
+    node.enter(Running(3, memory(9), usage=uses(memory=Profile(((0, 0), (5, 0), (5, 1))))), 0)
+    assert deaths(run(node)) == [(0, 2, "memory")]
+    node.leak(2 * S, 10)
+    assert [task for _, task, _ in deaths(run(node, 30))] == [3]
 
 
 def test_with_nobody_to_kill_there_is_nothing_to_do() -> None:
@@ -266,6 +296,13 @@ def test_pauses_as_the_memory_fills() -> None:
         (810 + 10 * k, 10_000 - 250 * (k + 1)) for k in range(20)
     ]
     assert {one.cause for _, one in found} == {"pauses"}
+    odd = NodeUse(memory(20_000), Machine(), Enforcement(pauses=Pauses(8_050, 5_000)))
+    odd.enter(Running(1, memory(10_000), usage=uses(memory=ramp(10_000, 10_000)), plan_ns=NEVER), 0)
+    # Steps of a hundredth from 80.5 % on: 1/19.5 of a half more at each, rounded down, and all of it when it is full.
+    steps = [*range(8_150, 10_000, 100), 10_000]
+    assert [(t, one.number("speed_e4")) for t, one in run(odd, 10_000)] == [
+        (fill, 10_000 - (fill - 8_050) * 5_000 // 1_950) for fill in steps
+    ]
     known_by_request_only = NodeUse(memory(1_000), Machine(), Enforcement(pauses=Pauses()))
     known_by_request_only.enter(Running(1, memory(100), memory(100)), 0)
     assert known_by_request_only.is_idle()
@@ -309,6 +346,14 @@ def test_disk_throughput_is_shared_alike() -> None:
         node.enter(Running(task, usage=uses(disk_io=flat(rate)), plan_ns=S), 0)
     told = {one.task: (one.cause, one.number("speed_e4")) for one in node.happen(0)}
     assert told == {0: ("disk-io", 5_000), 1: ("disk-io", 5_000)}
+
+
+def test_a_burst_of_writing_slows_the_others_while_it_lasts() -> None:
+    node = NodeUse(cpu(9_000), Machine(disk_rate=100), Enforcement())
+    node.enter(Running(1, usage=uses(disk_io=flat(60)), plan_ns=4 * S), 0)
+    node.enter(Running(2, usage=uses(disk_io=Profile(((0, 0), (S, 0), (S, 90), (2 * S, 90), (2 * S, 0))))), 0)
+    found = [(t, one.task, one.number("speed_e4")) for t, one in run(node, 3 * S)]
+    assert found == [(S, 1, 8_333), (S, 2, 5_555), (2 * S, 1, 10_000), (2 * S, 2, 10_000)]
 
 
 def test_too_slow_a_disk_fails_the_worst_off_until_the_rest_have_enough() -> None:
@@ -359,6 +404,13 @@ def test_making_room_takes_time() -> None:
         (3 * S, "speed", 2, 10_000),
     ]
     assert node.ends() == {1: 13 * S, 2: 13 * S}
+    later = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement(spill_rate=10))
+    later.enter(Running(1, usage=uses(store=Profile(((0, 80), (S, 80), (S, 120)))), plan_ns=10 * S), 5 * S)
+    assert [(t, one.kind, one.number("speed_e4")) for t, one in run(later, 14 * S)] == [
+        (6 * S, "spill", None),
+        (6 * S, "speed", 0),
+        (8 * S, "speed", 10_000),
+    ]
     grows = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement(spill_rate=10))
     grows.enter(Running(1, usage=uses(store=ramp(10 * S, 200)), plan_ns=10 * S), 0)
     told = [(t, one.cause, one.number("speed_e4")) for t, one in run(grows, 12 * S)]

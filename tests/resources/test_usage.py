@@ -130,3 +130,16 @@ def test_a_sum_is_rounded_once(parts: list[tuple[Profile, int]], t: int) -> None
 )
 def test_a_leak_reaches_a_bound_at_an_exact_time(bound: int, when: int) -> None:
     assert first_above(Profile(((0, 0), (2**40, 2**40))), bound, 0, NEVER) == when
+
+
+@pytest.mark.unit
+def test_a_period_that_joins_smoothly_has_no_breakpoint_there() -> None:
+    """5 from 6 to 8 and, in the next period, from 8 to 10."""
+    profile = Profile(((0, 5), (2, 5), (4, 9), (6, 5)), every_ns=8)
+    assert [next_breakpoint(profile, t) for t in (0, 2, 4, 6, 8, 10)] == [2, 4, 6, 10, 10, 12]
+
+
+@pytest.mark.unit
+def test_a_peak_after_the_end_does_not_count() -> None:
+    profile = Profile(((0, 1), (4, 1), (4, 9)), every_ns=8)
+    assert [peak(profile, until) for until in (4, 5, 50)] == [1, 9, 9]

@@ -31,11 +31,6 @@ class Curve:
     every: int
     peak: int
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether it is the same amount at all times."""
-        return len(self.pieces) == 1 and not self.every
-
     def at(self, t: int) -> tuple[Piece, int]:
         """The piece that holds at ``t``, and how much later than its own times it holds there."""
         shift = t - t % self.every if self.every else 0
