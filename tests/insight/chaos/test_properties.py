@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.api import simulate
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.chaos.bounds import LittleLost, Makespan, ShareBound, SlowdownBound, TimeBound, statistic
 from gnomon.insight.chaos.facts import Facts
@@ -18,6 +19,7 @@ from gnomon.insight.chaos.properties import FORMS, parse_property, properties_of
 from gnomon.insight.chaos.rules import Ends, FewFail, OneLeader, Rule, RunsOnce, TakesEffectOnce, Verdict
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
+from gnomon.model.fault import Failure, Fault
 from gnomon.model.operation import ControlPlane, Operation
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits, Scenario
@@ -261,12 +263,37 @@ def test_a_task_that_is_given_up_never_starts_again() -> None:
     assert judge("max slowdown < 1000000", tale).found == "max slowdown endless (most: t0)"
 
 
-def test_two_leaders_are_told_by_the_log() -> None:
-    tale = _stuck(cut_off=True)
-    row = tale.row(60, Kind.LEAD, value=1)
-    assert judge("at most one leader", tale).holds
-    tale.details[row] = {"leaders": 2}
-    assert judge("at most one leader", tale).found == "2 members lead at 1m"
+@pytest.mark.parametrize(
+    ("members", "cut_off", "quorum", "found"),
+    [
+        (3, ("control/0",), False, "members 0 and 1 of the control plane lead at 1m15s"),
+        (4, ("control/0", "control/2"), False, "members 0 and 1 of the control plane lead at 1m15s"),
+        (3, ("control/1", "control/2"), False, "members 0 and 1 of the control plane lead at 1m15s"),
+        (3, ("control/0",), True, "always"),
+        (4, ("control/0", "control/2"), True, "always"),
+        (3, ("node/n0",), False, "always"),
+    ],
+)
+def test_without_a_quorum_each_side_has_its_leader(
+    members: int, cut_off: tuple[str, ...], quorum: bool, found: str
+) -> None:
+    """Cut off at 60 s; a member that hears no leader for 15 s leads."""
+    control = ControlPlane(members=members, lease_ns=15 * S, step_down_ns=10 * S, quorum=quorum)
+    fault = Failure(Fault.PARTITION, 60 * S, 60 * S, cut_off)
+    work = Work.from_tasks([task("t", duration_ns=300 * S)])
+    scenario = Scenario(machines(4, 4), work, operation=Operation(control=control), faults=(fault,))
+    log = simulate(scenario).log
+    verdict = parse_property("at most one leader").judge(Facts(scenario, log))
+    assert (verdict.holds, verdict.found) == (found == "always", found)
+    assert [Kind(int(log.kind[row])) for row in verdict.rows] == [Kind.FAULT] * (not verdict.holds)
+
+
+def test_a_side_that_is_cut_off_for_less_than_the_lease_elects_nobody() -> None:
+    control = ControlPlane(members=3, lease_ns=15 * S, quorum=False)
+    fault = Failure(Fault.PARTITION, 60 * S, 14 * S, ("control/0",))
+    work = Work.from_tasks([task("t", duration_ns=300 * S)])
+    scenario = Scenario(machines(4, 4), work, operation=Operation(control=control), faults=(fault,))
+    assert parse_property("at most one leader").judge(Facts(scenario, simulate(scenario).log)).holds
 
 
 @given(crashes())

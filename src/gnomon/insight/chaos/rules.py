@@ -8,8 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.log import Reason, State
 from gnomon.insight.chaos.facts import Facts
+from gnomon.insight.chaos.leading import leaders
 from gnomon.model.quantity import NS_PER_S, format_duration
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
@@ -114,12 +115,12 @@ class OneLeader:
     """At no time do two members of the control plane lead."""
 
     def judge(self, facts: Facts) -> Verdict:
-        """A row of LEAD tells in ``leaders`` how many lead from then on, where that is not one or none."""
-        log = facts.log
-        for row in np.flatnonzero(log.kind == Kind.LEAD).tolist():
-            leaders = log.details.get(row, {}).get("leaders", 1)
-            if int(leaders) > 1:
-                return Verdict(False, f"{leaders} members lead at {clock(int(log.t_ns[row]))}", (row,))
+        """By the faults of the scenario: :func:`gnomon.insight.chaos.leading.leaders`."""
+        for one in leaders(facts):
+            if len(one.members) > 1:
+                members = " and ".join(map(str, one.members))
+                rows = (one.row,) if one.row >= 0 else ()
+                return Verdict(False, f"members {members} of the control plane lead at {clock(one.t_ns)}", rows)
         return Verdict(True, "always")
 
     def objection(self, scenario: Scenario) -> str:
