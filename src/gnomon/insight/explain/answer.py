@@ -18,6 +18,7 @@ from gnomon.insight.explain.phrases import Numbers
 from gnomon.insight.explain.queues import overtaken_by
 from gnomon.insight.explain.subjects import find_subject
 from gnomon.insight.explain.summary import summary
+from gnomon.insight.explain.troubles import Trouble
 from gnomon.insight.explain.waits import Wait, waits
 from gnomon.insight.history import history
 from gnomon.model.resources import NEVER
@@ -82,10 +83,13 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
     changes: list[Change] = []
     complete = True
     if case is not None:
-        if case.goal is Goal.START and not case.rules & {"over-limit", "unusable"}:
+        if case.goal is Goal.START and _is_about_nodes(case):
             classes = node_classes(case.here, case.task, empty=case.infeasible)
         if _is_known(scenario.policy):
             changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
+            if not changes and case.mishap and case.mishap.less and case.goal is Goal.WELL:
+                case = replace(case, wanted=case.mishap.less)
+                changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
     text = summary(ground, who, task, spells)
     return Explanation(
         subject=str(who),
@@ -100,6 +104,13 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
     )
 
 
+def _is_about_nodes(case: Case) -> bool:
+    """Whether it matters which node has room."""
+    if case.rules & {"over-limit", "unusable"}:
+        return False
+    return not case.waits or case.waits[-1].rule not in ("needs", "backoff", "no-leader")
+
+
 def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> Iterator[str]:
     """What the search for changes left out, that it found nothing, or what it went by where that is not plain."""
     if not complete:
@@ -111,6 +122,10 @@ def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> I
         yield f"no single change that was tried brings about that it {case.wanted.text}"
     elif case is not None and case.goal is Goal.START and case.ground.past.outcome.first_start_ns[case.task] < NEVER:
         yield f"listed is what at least halves the wait: it {case.wanted.text}"
+    elif case is not None and case.mishap and case.mishap.trouble in (Trouble.LATE, Trouble.SLOW):
+        weaker = case.wanted is case.mishap.less
+        does = "takes at least a tenth off the delay (nothing halves it)" if weaker else "at least halves the delay"
+        yield f"listed is what {does}: it {case.wanted.text}"
 
 
 def _is_known(policy: Policy) -> bool:

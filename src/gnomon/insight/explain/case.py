@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason, State
+from gnomon.insight.explain.delays import blockers
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.situation import Situation, rows_of
 from gnomon.insight.explain.subjects import Subject
+from gnomon.insight.explain.troubles import Mishap, mishap
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.explain.wanted import Wanted, keep_its_place, run_to_its_end, start_by
 from gnomon.model.resources import NEVER
 
 
 class Goal(Enum):
-    """What changes are to bring about: that it starts (earlier), runs to its end, or keeps its place."""
+    """What changes are to bring about: that it starts (earlier), runs to its end, keeps its place, or does not suffer
+    what it suffered (:class:`~gnomon.insight.explain.troubles.Mishap`)."""
 
     START = "start"
     END = "end"
     PLACE = "place"
+    WELL = "well"
 
 
 @dataclass(frozen=True)
 class Case:
     """``label``: the subject as ``kind/name``; ``tasks``: those of it that are to change; ``task``: one that stands for
-    them; ``waits``: its spells; ``here``: the situation that matters; ``since_ns``: when it began to wait."""
+    them; ``waits``: its spells; ``here``: the situation that matters; ``since_ns``: when it began to wait; ``mishap``:
+    what went wrong after it had started; ``about_another``: what is asked about needs the result of these tasks."""
 
     ground: Ground
     label: str
@@ -39,6 +44,8 @@ class Case:
     since_ns: int
     goal: Goal
     wanted: Wanted
+    mishap: Mishap | None = None
+    about_another: bool = False
 
     @property
     def kinds(self) -> set[str]:
@@ -70,12 +77,22 @@ def spokesman(ground: Ground, who: Subject) -> int:
     return min(who.tasks, key=urgency)
 
 
-_URGENCY = {State.WAITING: 0, State.HELD: 1, State.REJECTED: 2, State.KILLED: 3, State.UNBORN: 4}
+_URGENCY = {
+    State.WAITING: 0,
+    State.HELD: 1,
+    State.DELAYED: 2,
+    State.REJECTED: 3,
+    State.FAILED: 4,
+    State.KILLED: 5,
+    State.UNBORN: 6,
+}
 
 
 def case_of(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> Case | None:
     """What is wanted for it: that it starts, starts much earlier, is not killed, or keeps its place. None: nothing."""
     what, log = ground.past.outcome, ground.past.log
+    if trouble := _trouble(ground, who, task, spells):
+        return trouble
     in_need = _in_need(ground, task)
     tasks = who.tasks if len(who.tasks) > 1 else ground.unit(task)
     if in_need != task:
@@ -100,7 +117,7 @@ def case_of(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> 
     if state is State.REJECTED:
         row = int(rows_of(log, (task,), Kind.REJECT)[0])
         return case(Goal.START, row, int(log.t_ns[row]), start_by(who.tasks, until))
-    if state in (State.WAITING, State.HELD):
+    if state in (State.WAITING, State.HELD, State.DELAYED):
         return case(Goal.START, len(log), ground.horizon_ns, start_by(who.tasks, until))
     if first < NEVER and first > arrived:
         start = rows_of(log, (task,), Kind.START)[0]
@@ -108,6 +125,39 @@ def case_of(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> 
         wanted = start_by(who.tasks, arrived + (first - arrived) // 2, now_ns=first)
         return case(Goal.START, row, first - 1, wanted)
     return None
+
+
+def _trouble(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> Case | None:
+    """The case of one that had started and then suffered; or of the one whose result it waits for."""
+    found = mishap(ground, who.tasks, task)
+    if found is not None:
+        here = Situation(ground, found.row, int(ground.past.log.t_ns[found.row]))
+        submitted = int(ground.work.submit_ns[task])
+        return Case(ground, str(who), task, who.tasks, spells, here, submitted, Goal.WELL, found.wanted, found)
+    return _of_the_needed(ground, who, task, spells)
+
+
+def _of_the_needed(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> Case | None:
+    """It waits, or waited most of all, for a result, and something went wrong for the one that makes it."""
+    needs = max((one for one in spells if one.rule == "needs"), key=lambda one: one.length_ns, default=None)
+    if needs is None or any(one.length_ns > needs.length_ns for one in spells):
+        return None
+    work, what = ground.work, ground.past.outcome
+    other = next((one for one in work.needs.get(task, ()) if needs.object == f"task/{work.id(one)}"), None)
+    if what.first_start_ns[task] >= NEVER:
+        other = next(reversed(blockers(ground, task, len(ground.past.log) - 1)), other)
+    found = None if other is None else mishap(ground, (other,), other)
+    if found is None or other is None:
+        return None
+    arrived, first = int(what.arrive_ns[task]), int(what.first_start_ns[task])
+    until = ground.scenario.limits.until_ns
+    late = first < NEVER
+    wanted = start_by(who.tasks, arrived + (first - arrived) // 2 if late else until, now_ns=first)
+    less = start_by(who.tasks, first - (first - arrived + 9) // 10, now_ns=first) if late else None
+    found = replace(found, less=less)
+    here = Situation(ground, found.row, int(ground.past.log.t_ns[found.row]))
+    label = f"task/{work.id(other)}"
+    return Case(ground, label, other, (other,), spells, here, arrived, Goal.WELL, wanted, found, about_another=True)
 
 
 def _in_need(ground: Ground, task: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +10,26 @@ import numpy as np
 
 from gnomon.engine.log import Kind, Reason
 from gnomon.insight.explain.case import Case, Goal
+from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.phrases import amounts_of, listed, seconds, span
+from gnomon.insight.explain.losses import crowd
+from gnomon.insight.explain.phrases import seconds
 from gnomon.insight.explain.queues import place_in_queue
+from gnomon.insight.explain.sentences import sentence
 from gnomon.insight.explain.situation import rows_of
-from gnomon.model.resources import NEVER
 
 OWN_MAX = 12
 """How many of the rows about the subject are shown: the latest."""
 
 CAUSES_MAX = 8
-"""How many rows a walk back goes."""
+"""How many rows a walk back goes; those about use, faults and recovery come on top."""
 
 HOLDERS_MAX = 3
 """How many of those who hold what it waits for are shown."""
+
+
+HEALS_MAX = 4
+"""Of how many faults the end is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +56,46 @@ def chain(ground: Ground, tasks: Sequence[int], also: Sequence[int] = ()) -> lis
     own = rows_of(log, tasks).tolist()
     shown = dict.fromkeys(_of_subject(ground, own, len(tasks)))
     found = {*shown, *also, *(int(log.cause[row]) for row in shown)} - {-1}
+    for row in sorted(row for row in found if _is_recovery(ground, row)):
+        found.update(_back_to_fault(ground, row))
     row, steps = (own[-1] if own else -1), 0
     while row >= 0 and steps <= CAUSES_MAX:
         found.add(row)
-        row, steps = int(log.cause[row]), steps + 1
+        row, steps = int(log.cause[row]), steps + (not _is_recovery(ground, row))
     older = 0
     while row >= 0:
         row, older = int(log.cause[row]), older + 1
+    found.update(_ends_of_faults(ground, found))
     links = [Link(at, int(log.t_ns[at]), event(ground, at), sentence(ground, at)) for at in sorted(found)]
     if older and links:
         first = links[0]
         links[0] = Link(first.row, first.t_ns, first.event, f"{first.text} ({older:,} causes go before it)")
     return links
+
+
+def _is_recovery(ground: Ground, row: int) -> bool:
+    """Whether a row is about use, faults or recovery: such rows do not count among those of a walk back."""
+    return bool(ground.past.log.kind[row] >= Kind.FAIL)
+
+
+def _back_to_fault(ground: Ground, row: int) -> list[int]:
+    """The rows from one of recovery back to the fault behind it; none if no fault is."""
+    log, walk = ground.past.log, []
+    while row >= 0:
+        walk.append(row)
+        if log.kind[row] == Kind.FAULT:
+            return walk
+        row = int(log.cause[row])
+    return []
+
+
+def _ends_of_faults(ground: Ground, rows: Iterable[int]) -> list[int]:
+    """When the faults among some rows were over, if they were before the last of these."""
+    log, last = ground.past.log, max(rows, default=-1)
+    faults = [row for row in rows if log.kind[row] == Kind.FAULT]
+    heals = np.flatnonzero((log.kind[: last + 1] == Kind.HEAL) & np.isin(log.cause[: last + 1], faults))
+    found: list[int] = heals[:HEALS_MAX].tolist()
+    return found
 
 
 def _of_subject(ground: Ground, own: Sequence[int], tasks: int) -> list[int]:
@@ -78,102 +112,16 @@ def event(ground: Ground, row: int) -> str:
     return Kind(int(ground.past.log.kind[row])).name.lower()
 
 
-def sentence(ground: Ground, row: int) -> str:
-    """A row of the log in words."""
-    log, work = ground.past.log, ground.work
-    kind, reason = Kind(int(log.kind[row])), Reason(int(log.reason[row]))
-    task, value = int(log.subject[row]), int(log.value[row])
-    name = work.id(task) if task >= 0 else ""
-    match kind:
-        case Kind.ARRIVE:
-            length = ground.estimate_ns(task)
-            long = "without an end" if length >= NEVER else f"for {span(length)}"
-            return f"{name} arrives and asks for {amounts_of(ground.asked((task,)))} {long}"
-        case Kind.REJECT | Kind.WAIT:
-            verb = "is refused" if kind == Kind.REJECT else "waits"
-            return f"{name} {verb}: {_because(ground, reason, value)}"
-        case Kind.HOLD:
-            return f"{name} takes its place{_where(ground, row)}, and holds it until its peers have theirs"
-        case Kind.START:
-            return f"{name} starts with {amounts_of(ground.asked((task,)))}{_where(ground, row)}"
-        case Kind.END:
-            return f"{name} ends and gives back {amounts_of(ground.asked((task,)))}{_where(ground, row, bits=False)}"
-        case Kind.KILL:
-            wanted = int(work.duration_ns[task])
-            more = f"needs {span(wanted)}" if wanted < NEVER else "would run on"
-            return f"{name} is killed when its estimate of {span(ground.estimate_ns(task))} is over, and {more}"
-        case Kind.PREEMPT:
-            by = f"{work.id(value)} (priority {work.priority[value]} over {work.priority[task]})"
-            return f"{name} gives way to {by}{_where(ground, row, bits=False)}"
-        case Kind.WAKE:
-            return windows_at(ground, int(log.t_ns[row]))
-        case Kind.STOP:
-            return f"the run ends: {STOPPED.get(reason, reason.name.lower())}"
-    return f"{name} is cancelled"
-
-
-STOPPED = {
-    Reason.LIMIT_EVENTS: "it has as many events as it may",
-    Reason.LIMIT_TIME: "nothing later is simulated",
-    Reason.LIMIT_REPEATS: "it makes no progress any more",
-    Reason.DEADLOCK: "deadlock, for tasks hold what the others wait for",
-    Reason.INTERRUPTED: "it was interrupted",
-}
-
-_WHY = {
-    Reason.TOO_LARGE: "it asks for more than any node has",
-    Reason.NO_NODE_KIND: "no node is of a kind, or has the labels, that it accepts",
-    Reason.OVER_LIMIT: "it asks for more than its {tenants_by} may ever hold",
-    Reason.GANG_TOO_LARGE: "the tasks of its job together are more than the empty cluster has room for",
-    Reason.UNUSABLE: "its row in the input cannot run as it stands",
-    Reason.DROPPED: "there is no room, and nobody waits under this policy",
-    Reason.RESOURCES: "not enough is free",
-    Reason.RESERVED: "what is free is set aside",
-    Reason.PEERS: "its peers have no place yet",
-    Reason.TENANT_LIMIT: "its {tenants_by} holds as much as it may",
-    Reason.TENANT_RUNNING: "its {tenants_by} runs as many tasks as it may",
-    Reason.ORDER: "others stand in front",
-    Reason.BACKFILL: "it may not delay a start that is promised to another",
-    Reason.TURN: "it is another's turn",
-}
-
-
-def _because(ground: Ground, reason: Reason, value: int) -> str:
-    text = _WHY.get(reason, reason.name.lower()).format(tenants_by=ground.scenario.tenants_by)
-    if reason is Reason.RESOURCES and 0 <= value < NEVER:
-        return f"{text}; it is promised a start at {span(value)}"
-    if reason in (Reason.ORDER, Reason.BACKFILL) and value >= 0:
-        return f"{text}: {ground.work.id(value)}"
-    return text
-
-
-def _where(ground: Ground, row: int, *, bits: bool = True) -> str:
-    """On which node and devices; nothing for a pool."""
-    log = ground.past.log
-    node, mask = int(log.node[row]), int(log.value[row]) if bits else 0
-    if ground.scenario.cluster.pool or node < 0:
-        return ""
-    devices = [str(k) for k in range(ground.layout.slots) if mask >> k & 1]
-    return f" on {ground.node_name(node)}" + (f" (gpu {listed(devices)})" if devices else "")
-
-
-def windows_at(ground: Ground, t_ns: int, *, past: bool = False) -> str:
-    """Which reservations begin and end at a time."""
-    windows = {window.name: window for window in ground.scenario.cluster.reservations}.values()
-    begins = [window.name for window in windows if window.start_ns == t_ns]
-    ends = [window.name for window in windows if window.end_ns == t_ns]
-    said = []
-    for names, now, then in ((begins, "begins", "began"), (ends, "ends", "ended")):
-        if names:
-            said.append(f"{listed(names)} {then if past else now}")
-    return listed(said)
-
-
 def rows_of_interest(case: Case) -> list[int]:
     """Rows that tell who got what it waits for: starts on the nodes that come nearest, or of its tenant, and why the
     one in front waits."""
     ground, here = case.ground, case.here
-    log, opened = ground.past.log, ground.past.attempts.open_row
+    log, opened = ground.past.log, ground.past.places.open_row
+    if case.goal is Goal.WELL:
+        return _of_mishap(case)
+    if "no-leader" in case.rules:
+        led: list[int] = np.flatnonzero(log.kind == Kind.LEAD).tolist()
+        return [*led, *(fault for row in led if (fault := fault_behind(ground, row)) >= 0)]
     if case.goal is not Goal.START or case.infeasible:
         return []
     nodes = {wait.object.removeprefix("node/") for wait in case.waits if wait.rule == "resources"}
@@ -190,3 +138,19 @@ def rows_of_interest(case: Case) -> list[int]:
     windows = [w for w in ground.scenario.cluster.reservations if f"reservation/{w.name}" in objects]
     begin = (log.kind == Kind.WAKE) & np.isin(log.t_ns, [window.start_ns for window in windows])
     return [*rows, *np.flatnonzero(begin).tolist()]
+
+
+def _of_mishap(case: Case) -> list[int]:
+    """What went wrong for the one whose result it waits for; who used most of a node whose memory was used up."""
+    ground, found = case.ground, case.mishap
+    assert found is not None
+    log, node = ground.past.log, int(ground.past.log.node[found.row])
+    rows = [found.row, *_back_to_fault(ground, found.row)]
+    rows += rows_of(log, case.tasks, Kind.START)[:1].tolist()
+    if found.reason in (Reason.NODE_MEMORY, Reason.EVICTED):
+        those = crowd(ground, node, found.row)
+        most = sorted(range(len(those.tasks)), key=lambda i: (-those.used[i], i))[:HOLDERS_MAX]
+        starts = [rows_of(log, (those.tasks[i],), Kind.START) for i in most]
+        rows += [int(start[start < found.row][-1]) for start in starts if (start < found.row).any()]
+        rows += [int(log.cause[found.row])] if log.cause[found.row] >= 0 else []
+    return rows

@@ -150,6 +150,8 @@ def search(levers: Iterable[Lever], trials: Trials) -> tuple[list[Change], bool]
 
 def _probe(lever: Lever, trials: Trials) -> _Found | None:
     last = len(lever.values) - 1
+    if last < 0:
+        return None
     for position in dict.fromkeys((last, last if lever.guess is None else lever.guess)):
         t_ns = trials(lever.scenario(lever.values[position]))
         if t_ns is not None:

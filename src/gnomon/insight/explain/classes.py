@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.engine.log import Reason
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import amount, counted, listed, span
 from gnomon.insight.explain.situation import Situation
@@ -39,7 +40,10 @@ def node_classes(here: Situation, task: int, *, empty: bool = False) -> list[Nod
     found: dict[tuple[str, ...], list[int]] = {}
     for node in range(len(rows)):
         window = kept.get(node)
-        found.setdefault(_key(ground, rows, node, task, "" if window is None else window.name), []).append(node)
+        key = _key(ground, rows, node, task, "" if window is None else window.name)
+        if not empty and key[0] in ("room", "reserved", "busy"):
+            key = _barred(here, node, task) or key
+        found.setdefault(key, []).append(node)
     order = sorted(found, key=lambda key: (_RANK[key[0]], len(key), -len(found[key])))
     told = []
     for key in order:
@@ -48,7 +52,32 @@ def node_classes(here: Situation, task: int, *, empty: bool = False) -> list[Nod
     return told
 
 
-_RANK = {"room": 0, "reserved": 1, "busy": 2, "small": 3, "label": 4, "kind": 5}
+_RANK = {"room": 0, "reserved": 1, "closed": 2, "avoided": 3, "busy": 4, "small": 5, "label": 6, "kind": 7}
+
+
+def _barred(here: Situation, node: int, task: int) -> tuple[str, ...]:
+    """That a node takes no new work, or that the task's job avoids it."""
+    if node in here.closed:
+        return "closed", closed_for(here.ground, here.closed[node])
+    if node in here.ground.avoided(task, here.row):
+        return ("avoided",)
+    return ()
+
+
+def closed_for(ground: Ground, row: int) -> str:
+    """Why a node takes no new work; the row that closed it.
+
+    The words are those of the reason, so that nodes which were closed at different times are of one class.
+    """
+    return CLOSED_FOR[Reason(int(ground.past.log.reason[row]))]
+
+
+CLOSED_FOR = {
+    Reason.CORDONED: "an operator closed it",
+    Reason.LOST: "it is taken for lost",
+    Reason.UNDER_PRESSURE: "it is under pressure",
+    Reason.REMOVED: "it is not part of the cluster any more",
+}
 
 
 def _key(ground: Ground, rows: IntArray, node: int, task: int, window: str) -> tuple[str, ...]:
@@ -79,6 +108,12 @@ def _reasons(here: Situation, rows: IntArray, node: int, task: int, key: tuple[s
             return tuple(f"{amount(n, offer[n][0])} asked, {_plain(n, offer[n][1])} in all" for n in about)
         case "busy":
             return tuple(_busy(here, rows[node], node, task, name) for name in about)
+        case "closed":
+            since = span(int(ground.past.log.t_ns[here.closed[node]]))
+            return (f"takes no new work since {since}: {about[0]}",)
+        case "avoided":
+            most = ground.work.recovery_of(task).exclude
+            return (f"avoided, for {counted(most, 'attempt')} of the job failed there",)
         case "reserved":
             window = here.reserved(task, here.now_ns)[node]
             until = "for ever" if window.end_ns >= NEVER else f"until {span(window.end_ns)}"

@@ -115,6 +115,43 @@ class Ground:
         nodes = self.scenario.cluster.nodes
         return np.array([accepts(node, wanted.node_kinds, wanted.node_labels) for node in nodes], np.bool_)
 
+    @cached_property
+    def closings(self) -> IntArray:
+        """The rows that close or open nodes."""
+        return np.flatnonzero(np.isin(self.past.log.kind, (Kind.CLOSE, Kind.OPEN)))
+
+    @cached_property
+    def _device_faults(self) -> dict[int, tuple[int, int, int]]:
+        """By row of a fault that took a device: the node, the device, the row of its end (the log's length: none)."""
+        log, found = self.past.log, {}
+        for row, facts in log.details.items():
+            if log.kind[row] == Kind.FAULT and facts.get("kind") == "device":
+                heal = np.flatnonzero((log.kind == Kind.HEAL) & (log.cause == row))
+                found[row] = int(log.node[row]), int(facts.get("amount", 0)), int(heal[0]) if len(heal) else len(log)
+        return found
+
+    def lost_devices(self, row: int) -> list[tuple[int, int]]:
+        """The devices (node, number) that are lost just before a row."""
+        return [(node, number) for at, (node, number, heal) in self._device_faults.items() if at < row <= heal]
+
+    @cached_property
+    def _failures(self) -> IntArray:
+        """The rows of attempts that failed, but for those that only went with their gang."""
+        log = self.past.log
+        return np.flatnonzero((log.kind == Kind.FAIL) & (log.reason != Reason.PEER))
+
+    def avoided(self, task: int, row: int) -> list[int]:
+        """The nodes that a task's job avoids just before a row, as too many of its attempts failed there."""
+        most = self.work.recovery_of(task).exclude
+        if not most:
+            return []
+        log = self.past.log
+        rows = self._failures[(self._failures < row)]
+        rows = rows[self.work.job[log.subject[rows]] == self.work.job[task]]
+        nodes, counts = np.unique(log.node[rows[log.node[rows] >= 0]], return_counts=True)
+        found: list[int] = nodes[counts >= most].tolist()
+        return found
+
     def could_ever(self, task: int) -> BoolArray:
         """Which nodes would take a task if they were empty."""
         return self.accepting(self.shape(task)) & (self.places(self.capacity, task) > 0)

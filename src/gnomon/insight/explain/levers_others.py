@@ -230,7 +230,7 @@ def running_tasks(case: Case) -> Iterator[Lever]:
 
 
 def _end(case: Case, units: Sequence[Sequence[int]]) -> Lever:
-    work, here, opened = case.ground.work, case.here, case.ground.past.attempts.open_ns
+    work, here, opened = case.ground.work, case.here, case.ground.past.places.open_ns
     tasks = [task for unit in units for task in unit]
     began = [int(opened[here.stays[here.holders == task][0]]) for task in tasks]
     lengths = [int(work.duration_ns[task]) for task in tasks]

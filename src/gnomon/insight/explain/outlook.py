@@ -54,6 +54,7 @@ def seated(
     for shape, task in kinds.items():
         closed = np.zeros(len(rest), np.bool_) if only is None else ~only
         closed[list(here.reserved(task, t_ns))] = True
+        closed |= here.barred(task)
         barred[shape] = closed
     if len(kinds) == 1:
         shape, task = next(iter(kinds.items()))

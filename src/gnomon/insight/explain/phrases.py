@@ -64,6 +64,37 @@ def compared(offer: Mapping[str, tuple[int, int]], there: str) -> Numbers:
     return found
 
 
+def size(value: int) -> str:
+    """Bytes to three digits, exactly where that is as short.
+
+    >>> size(16 * 2**30), size(17_394_617_549), size(100 * 2**20), size(513)
+    ('16Gi', '16.2Gi', '100Mi', '513')
+    """
+    exact = format_memory(value)
+    if len(exact) <= 6:
+        return exact
+    unit, factor = next((u, f) for u, f in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10)) if value >= f)
+    return f"{value / factor:.4g}{unit}" if value >= 1000 * factor else f"{value / factor:.3g}{unit}"
+
+
+def above(value: int, bound: int) -> str:
+    """Bytes that are more than a bound, so that one sees it.
+
+    >>> above(4 * 2**30 + 1, 4 * 2**30), above(5 * 2**30, 4 * 2**30)
+    ('4Gi+1', '5Gi')
+    """
+    return f"{size(bound)}+{value - bound}" if value > bound and size(value) == size(bound) else size(value)
+
+
+def percent(e4: int) -> str:
+    """A part of 10,000.
+
+    >>> percent(5_000), percent(3_333), percent(10_000)
+    ('50%', '33.33%', '100%')
+    """
+    return f"{e4 / 100:.4g}%"
+
+
 def seconds(ns: int) -> int | float | None:
     """Seconds, None for never."""
     if ns >= NEVER or ns < 0:

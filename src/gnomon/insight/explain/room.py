@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gnomon.engine.log import Reason
+from gnomon.insight.explain.classes import closed_for
 from gnomon.insight.explain.outlook import Opening, first_opening, seated
 from gnomon.insight.explain.phrases import Numbers, amount, compared, counted, listed, number, seconds, span, written
 from gnomon.insight.explain.situation import Situation
@@ -35,11 +36,25 @@ def no_room(here: Situation, task: int, promised_ns: int = -1) -> list[Obstacle]
     room = ground.accepting(ground.shape(task)) & (ground.places(here.free, task) > 0)
     kept = {node: window for node, window in here.reserved(task, here.now_ns).items() if room[node]}
     found = [_reserved(here, window, kept) for window in dict.fromkeys(kept.values())]
-    others = np.ones(len(room), np.bool_)
+    barred = here.barred(task)
+    found += [_closed(here, node) for node in np.flatnonzero(room & barred).tolist()[:1]]
+    others = ~barred
     others[list(kept)] = False
     if (ground.could_ever(task) & others).any():
         found.append(_resources(here, task, promised_ns, others))
+    if not found:
+        found = [_closed(here, node, has="") for node in np.flatnonzero(ground.could_ever(task) & barred).tolist()[:1]]
     return sorted(found, key=lambda one: one[-1])
+
+
+def _closed(here: Situation, node: int, *, has: str = "has room, but ") -> Obstacle:
+    """A node takes no new work, or none of the task's job."""
+    name, row = here.ground.node_name(node), here.closed.get(node)
+    if row is None:
+        return "avoided", f"node/{name}", f"{name} {has}is avoided by its job, as attempts failed there", {}, NEVER
+    since = int(here.ground.past.log.t_ns[row])
+    text = f"{name} {has}takes no new work since {span(since)}: {closed_for(here.ground, row)}"
+    return "closed", f"node/{name}", text, {"closed_from_s": seconds(since)}, NEVER
 
 
 def _reserved(here: Situation, window: Reservation, kept: Mapping[int, Reservation]) -> Obstacle:

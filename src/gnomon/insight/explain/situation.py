@@ -16,7 +16,7 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.history import FloatArray
 from gnomon.model.cluster import Reservation
 from gnomon.model.resources import NEVER
-from gnomon.model.work import IntArray
+from gnomon.model.work import BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,31 +29,31 @@ class Situation:
 
     @cached_property
     def stays(self) -> IntArray:
-        """Who holds a place: indices into the attempts of the run."""
-        attempts = self.ground.past.attempts
+        """Who holds a place: indices into the places of the run (attempts, and copies that run beside them)."""
+        attempts = self.ground.past.places
         open_then = (attempts.open_row < self.row) & ((attempts.close_row < 0) | (attempts.close_row >= self.row))
         return np.flatnonzero(open_then)
 
     @cached_property
     def holders(self) -> IntArray:
         """The tasks that hold a place."""
-        return self.ground.past.attempts.task[self.stays]
+        return self.ground.past.places.task[self.stays]
 
     @cached_property
     def node(self) -> IntArray:
         """Where the holders are; a pool is node 0."""
-        return np.maximum(self.ground.past.attempts.node[self.stays], 0)
+        return np.maximum(self.ground.past.places.node[self.stays], 0)
 
     @cached_property
     def start_ns(self) -> IntArray:
         """When the holders began to run, NEVER if that comes later or not at all."""
-        start = self.ground.past.attempts.start_ns[self.stays]
+        start = self.ground.past.places.start_ns[self.stays]
         return np.where(start <= self.now_ns, start, NEVER)
 
     @cached_property
     def taken(self) -> IntArray:
         """What each holder has taken, one row each."""
-        return self.ground.taken(self.holders, self.ground.past.attempts.devices[self.stays])
+        return self.ground.taken(self.holders, self.ground.past.places.devices[self.stays])
 
     @cached_property
     def share(self) -> FloatArray:
@@ -67,7 +67,28 @@ class Situation:
         """What is free on each node."""
         rows = self.ground.capacity.copy()
         np.subtract.at(rows, self.node, self.taken)
+        for node, device in self.ground.lost_devices(self.row):
+            rows[node, self.ground.plain + device] = 0
         return rows
+
+    @cached_property
+    def closed(self) -> dict[int, int]:
+        """The nodes that take no new work, and the row that closed each."""
+        found: dict[tuple[int, int], int] = {}
+        for row in self.ground.closings[self.ground.closings < self.row].tolist():
+            log = self.ground.past.log
+            about = int(log.node[row]), int(log.reason[row])
+            if log.kind[row] == Kind.CLOSE:
+                found[about] = row
+            else:
+                found.pop(about, None)
+        return {node: row for (node, _), row in reversed(found.items())}
+
+    def barred(self, task: int) -> BoolArray:
+        """The nodes that a task does not get whatever is free: closed ones, and those that its job avoids."""
+        nodes = np.zeros(len(self.ground.capacity), np.bool_)
+        nodes[[*self.closed, *self.ground.avoided(task, self.row)]] = True
+        return nodes
 
     @cached_property
     def due_ns(self) -> IntArray:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason, State
-from gnomon.insight.explain.chain import STOPPED, windows_at
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.losses import failures
+from gnomon.insight.explain.ordeals import delay_ns, gave_up, ordeals, slowness
 from gnomon.insight.explain.phrases import amounts_of, counted, listed, span
 from gnomon.insight.explain.queues import OVERTAKEN_LARGE, overtaken_by
+from gnomon.insight.explain.sentences import STOPPED, windows_at
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.subjects import Subject
 from gnomon.insight.explain.waits import Wait
@@ -33,7 +35,9 @@ def summary(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> 
         text = _unborn(ground, name, task)
     elif state is State.REJECTED:
         text = f"{name} was refused on its arrival at {span(int(what.arrive_ns[task]))}: {spells[-1].text}"
-    elif state in (State.WAITING, State.HELD):
+    elif state in (State.WAITING, State.HELD, State.DELAYED) and what.attempts[task]:
+        text = _again(ground, name, task, spells)
+    elif state in (State.WAITING, State.HELD, State.DELAYED):
         text = f"{name} {_has_waited(ground, task)}: {_last(spells)}"
         text += _end(ground, spells) + _overtaken(ground, task)
     else:
@@ -46,11 +50,22 @@ def _has_waited(ground: Ground, task: int) -> str:
     arrived = int(what.arrive_ns[task])
     waited = span(max(0, ground.horizon_ns - arrived))
     asked = amounts_of(ground.asked(ground.unit(task)))
-    if what.attempts[task]:
-        gave_way = rows_of(ground.past.log, (task,), Kind.PREEMPT)
-        since = int(ground.past.log.t_ns[gave_way[-1]])
-        return f"has waited {span(max(0, ground.horizon_ns - since))} for {asked} again since {span(since)}"
     return f"has waited {waited} for {asked} since {span(arrived)}"
+
+
+def _again(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> str:
+    """It has lost its place, or its result, and waits for the next attempt."""
+    log, what = ground.past.log, ground.past.outcome
+    first = int(what.first_start_ns[task])
+    rows = rows_of(log, (task,))
+    since = int(log.t_ns[rows[np.isin(log.kind[rows], (Kind.PREEMPT, Kind.FAIL, Kind.UNDO))][-1]])
+    asked = amounts_of(ground.asked(ground.unit(task)))
+    waited = f"has waited {span(max(0, ground.horizon_ns - since))} for {asked} again since {span(since)}"
+    if len(rows_of(log, (task,), Kind.FAIL)) == 0 and len(rows_of(log, (task,), Kind.UNDO)) == 0:
+        return f"{name} {waited}: {_last(spells)}{_end(ground, spells)}{_overtaken(ground, task)}"
+    later = [one for one in spells if one.begin_ns >= since]
+    told = f": {_last(later)}{_end(ground, later)}" if later else ""
+    return f"{name} started at {span(first)}{_gave_way(ground, task)}{ordeals(ground, task)}; it {waited}{told}"
 
 
 def _last(spells: Sequence[Wait]) -> str:
@@ -100,8 +115,9 @@ def _started(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> st
         text += f": {clauses}" if clauses else ""
         overtaken = _overtaken(ground, task)
         text += overtaken + (_released(ground, task) or (f"; it started at {span(first)}" if overtaken else ""))
-    text += _gave_way(ground, task)
-    return text + _ended(ground, task)
+    told = _gave_way(ground, task) + ordeals(ground, task) + slowness(ground, task)
+    ended = _ended(ground, task)
+    return text + told + (f"; it{ended.removeprefix(', and')}" if told and ended.startswith(", and") else ended)
 
 
 def _clauses(spells: Sequence[Wait]) -> str:
@@ -130,7 +146,15 @@ def _released(ground: Ground, task: int) -> str:
         return f"; it started when {ground.work.id(int(log.subject[cause]))} gave way to it"
     if kind == Kind.WAKE and log.t_ns[cause] == log.t_ns[row]:
         return f"; it started when {windows_at(ground, int(log.t_ns[row]), past=True)}"
-    return ""
+    row = _elected(ground, task)
+    return f"; it started when member {int(log.value[row])} led the control plane" if row >= 0 else ""
+
+
+def _elected(ground: Ground, task: int) -> int:
+    """The row with which somebody decided again when a task started first, -1 if that was not it."""
+    log, first = ground.past.log, ground.past.outcome.first_start_ns[task]
+    rows = np.flatnonzero((log.kind == Kind.LEAD) & (log.t_ns == first) & (log.value >= 0))
+    return int(rows[0]) if len(rows) else -1
 
 
 def _gave_way(ground: Ground, task: int) -> str:
@@ -149,14 +173,24 @@ def _ended(ground: Ground, task: int) -> str:
     state, end, start = State(int(what.state[task])), int(what.end_ns[task]), int(what.start_ns[task])
     if state is State.RUNNING:
         return ", and still runs" if int(what.attempts[task]) == 1 else f"; it started anew at {span(start)} and runs"
-    again = f"; it started anew at {span(start)}" if int(what.attempts[task]) > 1 else ""
+    if state is State.FAILED:
+        return gave_up(ground, task)
+    again = f"; it started anew at {span(start)}{_place(ground, task)}" if int(what.attempts[task]) > 1 else ""
     if state is State.KILLED and what.reason[task] == Reason.AT_ESTIMATE:
         needs = int(work.duration_ns[task])
         more = f"it needs {span(needs)}" if needs < NEVER else "it would have run on"
         return f"{again}; it was killed at {span(end)}, when its estimate of {span(end - start)} was over, but {more}"
     if state is State.KILLED:
         return f"{again}; it was cancelled at {span(end)}"
-    return f"{again}, and was done at {span(end)}"
+    late = delay_ns(ground, task) if failures(ground, task) or rows_of(ground.past.log, (task,), Kind.UNDO).size else 0
+    return f"{again}, and was done at {span(end)}" + (f", {span(late)} later than undisturbed" if late else "")
+
+
+def _place(ground: Ground, task: int) -> str:
+    """On which node, where attempts of it failed."""
+    node = int(ground.past.outcome.node[task])
+    moved = failures(ground, task) and not ground.scenario.cluster.pool and node >= 0
+    return f" on {ground.node_name(node)}" if moved else ""
 
 
 def _overtaken(ground: Ground, task: int) -> str:

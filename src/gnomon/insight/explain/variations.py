@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.model.cluster import Node
+from gnomon.model.recovery import Recovery
 from gnomon.model.resources import E4, Resources
 from gnomon.model.scenario import Scenario, Tenant
 from gnomon.model.work import Shape
@@ -40,6 +41,36 @@ def with_request(scenario: Scenario, tasks: Sequence[int], name: str, amount: in
         return replace(shape, request=with_amount(shape.request, name, amount)) if asked > amount else shape
 
     return with_shapes(scenario, tasks, less)
+
+
+def with_more(scenario: Scenario, tasks: Sequence[int], name: str, amount: int) -> Scenario:
+    """Some tasks that ask for at least an amount of a resource."""
+
+    def more(shape: Shape) -> Shape:
+        asked = shape.request.amount(name)
+        return replace(shape, request=with_amount(shape.request, name, amount)) if asked < amount else shape
+
+    return with_shapes(scenario, tasks, more)
+
+
+def with_limit(scenario: Scenario, tasks: Sequence[int], name: str, amount: int) -> Scenario:
+    """Some tasks with another limit of what they may use."""
+    return with_shapes(scenario, tasks, lambda shape: replace(shape, limit=with_amount(shape.limit, name, amount)))
+
+
+def with_recovery(scenario: Scenario, tasks: Sequence[int], recovery: Recovery) -> Scenario:
+    """Some tasks for which something else is done when an attempt is lost."""
+    work = scenario.work
+    column = np.zeros(len(work), np.int64) if work.recovery is None else work.recovery.copy()
+    column[list(tasks)] = len(work.recoveries)
+    return replace(scenario, work=replace(work, recovery=column, recoveries=(*work.recoveries, recovery)))
+
+
+def with_node_memory(scenario: Scenario, node: int, amount: int) -> Scenario:
+    """A node with another amount of memory."""
+    nodes = list(scenario.cluster.nodes)
+    nodes[node] = replace(nodes[node], capacity=replace(nodes[node].capacity, memory_bytes=amount))
+    return replace(scenario, cluster=replace(scenario.cluster, nodes=tuple(nodes)))
 
 
 def with_amount(what: Resources, name: str, amount: int) -> Resources:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason, Waiting
+from gnomon.insight.explain.delays import delayed, leaderless, missing
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Numbers, amounts_of, counted, seconds, span
 from gnomon.insight.explain.queues import Place, place_in_queue
@@ -106,7 +107,9 @@ def spells(ground: Ground, task: int) -> list[Spell]:
     for row, following in pairwise([*rows, None]):
         assert row is not None
         kind, reason = Kind(int(log.kind[row])), Reason(int(log.reason[row]))
-        if kind not in (Kind.WAIT, Kind.HOLD, Kind.REJECT, Kind.PREEMPT):
+        if kind in (Kind.ARRIVE, Kind.QUEUE) and _is_leaderless(ground, row, following):
+            kind, reason = Kind.WAIT, Reason.NO_LEADER
+        if kind not in (Kind.WAIT, Kind.HOLD, Kind.REJECT, Kind.PREEMPT, Kind.RETRY):
             continue
         begin = int(log.t_ns[row])
         end = max(begin, ground.horizon_ns if following is None else int(log.t_ns[following]))
@@ -115,6 +118,16 @@ def spells(ground: Ground, task: int) -> list[Spell]:
             last = len(log) if following is None else first_of_unit(following)
             found.append(Spell(row, last, reason, int(log.value[row]), begin, end, over))
     return found
+
+
+def _is_leaderless(ground: Ground, row: int, following: int | None) -> bool:
+    """Whether nobody decided on a task that stands in the queue, and so no reason was written down."""
+    log, end = ground.past.log, len(ground.past.log) if following is None else following
+    led = np.flatnonzero(log.kind[:end] == Kind.LEAD)
+    before, within = led[led <= row], led[led > row]
+    frozen = (len(before) and log.value[before[-1]] < 0) or (log.value[within] < 0).any()
+    until = ground.horizon_ns if following is None else int(log.t_ns[following])
+    return bool(frozen) and until > log.t_ns[row]
 
 
 def rule(reason: Reason) -> str:
@@ -137,6 +150,12 @@ def _told(here: Situation, task: int, spell: Spell) -> list[Wait]:
             return [_backfill(here, task, spell)]
         case Reason.PEERS:
             return [Wait("event", "peers", *peers(here, task))]
+        case Reason.BACKOFF:
+            return [Wait("event", "backoff", *delayed(here.ground, task, spell.row), spell.value)]
+        case Reason.NEEDS:
+            return [Wait("event", "needs", *missing(here, task, spell.row, over=spell.over))]
+        case Reason.NO_LEADER:
+            return [Wait("event", "no-leader", *leaderless(here.ground, spell.end_row))]
     found = [_meanwhile(here, task, spell, Wait("event", *one)) for one in no_room(here, task, promised)]
     return found or [_turn(here, task)]
 

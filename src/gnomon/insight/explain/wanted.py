@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gnomon.engine.log import Kind, Log
+import numpy as np
+
+from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.history import Copies, attempts, copies
 from gnomon.model.resources import NEVER
 
 
@@ -57,3 +60,71 @@ def keep_its_place(tasks: Sequence[int], first_start_ns: int, until_ns: int) -> 
 
     text = f"keeps its place up to {span(until_ns)}"
     return Wanted(text, until_ns, reached, lambda t_ns: f"starts at {span(t_ns)} and {text}")
+
+
+def done_by(tasks: Sequence[int], until_ns: int, *, now_ns: int = NEVER) -> Wanted:
+    """That all tasks are done by a time; ``now_ns``: when they are as it is."""
+
+    def reached(log: Log) -> int | None:
+        last = _last_end(log, tasks)
+        return last if last is not None and last <= until_ns else None
+
+    instead = "" if now_ns >= NEVER else f" instead of {span(now_ns)}"
+    return Wanted(f"is done by {span(until_ns)}", until_ns, reached, lambda t_ns: f"is done at {span(t_ns)}{instead}")
+
+
+def run_again(tasks: Sequence[int], until_ns: int) -> Wanted:
+    """That all tasks run, or are done, when the run ends."""
+
+    def reached(log: Log) -> int | None:
+        latest = 0
+        for task in tasks:
+            rows = rows_of(log, (task,))
+            rows = rows[np.isin(log.kind[rows], _PLACE_CHANGES)]
+            if not len(rows) or log.kind[rows[-1]] not in (Kind.START, Kind.END):
+                return None
+            latest = max(latest, int(log.t_ns[rows[log.kind[rows] == Kind.START][-1]]))
+        return latest
+
+    return Wanted("runs in the end", until_ns, reached, lambda t_ns: f"starts at {span(t_ns)} and runs on")
+
+
+def run_once(tasks: Sequence[int], until_ns: int) -> Wanted:
+    """That all tasks are done, and that no copy of one that was given up runs beside it, or to its end."""
+
+    def reached(log: Log) -> int | None:
+        extra = copies(log)
+        mine = np.isin(extra.task, tasks) & (extra.opened_why == Reason.ORPHANED)
+        if (mine & (extra.closed_why == Reason.FINISHED)).any() or _overlap(log, extra, mine.nonzero()[0].tolist()):
+            return None
+        return _last_end(log, tasks)
+
+    return Wanted(
+        "runs nowhere twice", until_ns, reached, lambda t_ns: f"runs nowhere twice, and is done at {span(t_ns)}"
+    )
+
+
+_PLACE_CHANGES = (Kind.START, Kind.END, Kind.FAIL, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.UNDO)
+
+
+def _last_end(log: Log, tasks: Sequence[int]) -> int | None:
+    """When the last of the tasks is done, None if not all are in the end."""
+    latest = 0
+    for task in tasks:
+        rows = rows_of(log, (task,))
+        rows = rows[np.isin(log.kind[rows], _PLACE_CHANGES)]
+        if not len(rows) or log.kind[rows[-1]] != Kind.END:
+            return None
+        latest = max(latest, int(log.t_ns[rows[-1]]))
+    return latest
+
+
+def _overlap(log: Log, extra: Copies, those: Sequence[int]) -> bool:
+    """Whether one of these copies runs while an attempt that began after it does."""
+    stays = attempts(log) if those else None
+    for i in those:
+        assert stays is not None
+        later = (stays.task == extra.task[i]) & (stays.open_row > extra.open_row[i])
+        if (later & (stays.start_ns < extra.close_ns[i])).any():
+            return True
+    return False

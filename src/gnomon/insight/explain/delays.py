@@ -1,0 +1,103 @@
+"""Waiting for something else than a place: the next attempt's time, results of others, somebody who decides.
+
+Each function tells one of them as object, clause and numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Reason, State
+from gnomon.insight.explain.faults import begins, fault_behind, struck
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.losses import is_final, loss
+from gnomon.insight.explain.phrases import Numbers, seconds, span
+from gnomon.insight.explain.sentences_recovery import missing_results
+from gnomon.insight.explain.situation import Situation, rows_of
+
+Delay = tuple[str, str, Numbers]
+
+
+def delayed(ground: Ground, task: int, row: int) -> Delay:
+    """It is tried again later; the RETRY row."""
+    log, cause = ground.past.log, int(ground.past.log.cause[row])
+    at, until = int(log.t_ns[row]), int(log.value[row])
+    facts = log.details.get(cause, {}) if cause >= 0 else {}
+    text = f"{loss(ground, cause)}, and " if cause >= 0 and log.kind[cause] == Kind.FAIL else "it "
+    text += f"is tried again at {span(until)}, after a delay of {span(until - at)}"
+    numbers: Numbers = {"delay_s": seconds(until - at), "attempt": facts.get("attempt")}
+    if int(facts.get("retries", -1)) >= 0:
+        numbers["retries"] = facts["retries"]
+    return f"task/{ground.work.id(task)}", text, numbers
+
+
+def missing(here: Situation, task: int, row: int, *, over: bool) -> Delay:
+    """It reads results that are not there. Of a wait that is over: which of them came last."""
+    ground = here.ground
+    log = ground.past.log
+    absent = missing_results(ground, task, row)
+    if over and absent:
+        ends = {one: rows_of(log, (one,), Kind.END) for one in absent}
+        came = {one: int(rows[rows > row][0]) for one, rows in ends.items() if (rows > row).any()}
+        if len(came) == len(absent):
+            last = max(came, key=lambda one: came[one])
+            when = int(log.t_ns[came[last]])
+            text = f"it reads the result of {ground.work.id(last)}, which was done at {span(when)}"
+            return f"task/{ground.work.id(last)}", text, {"missing": len(absent)}
+    path = blockers(ground, task, min(here.row, len(log)) - 1)
+    names = [f"reads the result of {ground.work.id(one)}, which" for one in path]
+    if not path:
+        return f"task/{ground.work.id(task)}", "it reads results that are not there", {"missing": len(absent)}
+    text = " ".join(["it", *names, _stands(here, path[-1])])
+    return f"task/{ground.work.id(path[-1])}", text, {"missing": max(len(absent), 1)}
+
+
+def blockers(ground: Ground, task: int, row: int) -> list[int]:
+    """Whose result is missing, whose result that one waits for, and so on to one that waits for nobody's."""
+    path: list[int] = []
+    while task not in path and (absent := missing_results(ground, task, row)):
+        task = next((one for one in absent if _is_over(ground, one)), absent[0])
+        path.append(task)
+    return path
+
+
+def _is_over(ground: Ground, task: int) -> bool:
+    return int(ground.past.outcome.state[task]) in (State.FAILED, State.KILLED, State.REJECTED)
+
+
+def _stands(here: Situation, task: int) -> str:
+    """How it stands with a task whose result is missing."""
+    ground, log = here.ground, here.ground.past.log
+    rows = rows_of(log, (task,))
+    rows = rows[rows < here.row]
+    if not len(rows):
+        return f"arrives at {span(int(ground.work.submit_ns[task]))}"
+    row = int(rows[-1])
+    when = span(int(log.t_ns[row]))
+    match Kind(int(log.kind[row])):
+        case Kind.START | Kind.SPEED:
+            start = int(rows_of(log, (task,), Kind.START)[-1])
+            return f"runs since {span(int(log.t_ns[start]))}"
+        case Kind.FAIL if is_final(ground, row):
+            return f"failed for good: {loss(ground, row)}"
+        case Kind.KILL | Kind.CANCEL:
+            return f"was {'killed' if log.kind[row] == Kind.KILL else 'cancelled'} at {when}"
+        case Kind.REJECT:
+            return f"was refused at {when}"
+        case Kind.RETRY:
+            return f"is tried again at {span(int(log.value[row]))}"
+    return f"waits since {when}"
+
+
+def leaderless(ground: Ground, row: int) -> Delay:
+    """Nobody decides just before a row: since when, and by which fault."""
+    log = ground.past.log
+    rows = np.flatnonzero((log.kind[:row] == Kind.LEAD) & (log.reason[:row] == Reason.NO_MAJORITY))
+    if not len(rows):
+        return "control", "nobody decides, for the control plane has no leader", {}
+    lead = int(rows[-1])
+    since, fault = int(log.t_ns[lead]), fault_behind(ground, lead)
+    text = f"nobody decides, for the control plane has no leader from {span(since)} on"
+    if fault >= 0:
+        text += f" ({begins(log.details.get(fault, {}), struck(ground, fault))})"
+    return "control", text, {"leaderless_from_s": seconds(since)}

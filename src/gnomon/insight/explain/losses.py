@@ -1,0 +1,209 @@
+"""What ended an attempt before its time: the numbers behind a FAIL row, as clauses.
+
+What use was held to is in the row's details, put there where it was decided; who was on the node, what they had asked
+for and what their limits add up to is folded from the log up to that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Reason
+from gnomon.insight.explain.faults import fault_behind, node_story
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.phrases import Numbers, above, counted, listed, seconds, size, span
+from gnomon.insight.explain.situation import Situation, rows_of
+from gnomon.model.usage import Profile
+
+USERS_MAX = 3
+"""How many of those who use most are named."""
+
+Facts = Mapping[str, int | str]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Those who have a place on a node just before a row: what they asked for, what their limits add up to (those who
+    have one), what each uses of memory, in bytes."""
+
+    tasks: tuple[int, ...]
+    asked: int
+    limits: int
+    unlimited: int
+    used: tuple[int, ...]
+    allocatable: int
+
+    @property
+    def overcommit(self) -> float:
+        """The sum of the limits over what may be asked of the node; 0 where nobody has a limit, or all of it is."""
+        return self.limits / self.allocatable if self.allocatable else 0.0
+
+
+def crowd(ground: Ground, node: int, row: int) -> Crowd:
+    """Who is on a node just before a row."""
+    here = Situation(ground, row, int(ground.past.log.t_ns[row]))
+    there = np.flatnonzero(here.node == node)
+    tasks = here.holders[there].tolist()
+    shapes = [ground.work.shapes[ground.shape(task)] for task in tasks]
+    began = [int(ground.past.places.open_ns[here.stays[i]]) for i in there]
+    limits = [shape.limit.memory_bytes for shape in shapes]
+    return Crowd(
+        tasks=tuple(tasks),
+        asked=sum(shape.request.memory_bytes for shape in shapes),
+        limits=sum(limits),
+        unlimited=sum(not limit for limit in limits),
+        used=tuple(memory_used(ground, task, here.now_ns - begin) for task, begin in zip(tasks, began, strict=True)),
+        allocatable=ground.scenario.cluster.nodes[node].capacity.memory_bytes,
+    )
+
+
+def memory_used(ground: Ground, task: int, elapsed_ns: int) -> int:
+    """The memory that a task uses so long after its attempt began, in bytes."""
+    usage = ground.work.usage_of(task)
+    profile = None if usage is None else usage.profile("memory")
+    return ground.work.shapes[ground.shape(task)].request.memory_bytes if profile is None else at(profile, elapsed_ns)
+
+
+def at(profile: Profile, elapsed_ns: int) -> int:
+    """The amount of a profile at a time since the attempt began, rounded down.
+
+    >>> at(Profile(((0, 0), (100, 50))), 10), at(Profile(((0, 0), (100, 50))), 200)
+    (5, 50)
+    """
+    t = elapsed_ns % profile.every_ns if profile.every_ns else elapsed_ns
+    before = max((i for i, (time, _) in enumerate(profile.points) if time <= t), default=0)
+    time, amount = profile.points[before]
+    if before + 1 == len(profile.points):
+        return amount
+    later, then = profile.points[before + 1]
+    return amount + (then - amount) * (t - time) // (later - time)
+
+
+def peak(ground: Ground, task: int, name: str) -> int:
+    """The most that a task ever uses of cpu (millicores) or memory (bytes)."""
+    usage = ground.work.usage_of(task)
+    profile = None if usage is None else usage.profile(name)
+    if profile is None:
+        return ground.work.shapes[ground.shape(task)].request.amount(name)
+    return max(amount for _, amount in profile.points)
+
+
+def used_up(ground: Ground, row: int) -> str:
+    """A node whose memory is used up: what is used, what had been asked for, what the limits add up to."""
+    log = ground.past.log
+    node, facts = int(log.node[row]), log.details.get(row, {})
+    those = crowd(ground, node, row)
+    has, used = int(facts.get("capacity", those.allocatable)), int(facts.get("used", sum(those.used)))
+    name = ground.node_name(node)
+    text = f"{name} has {size(has)} of memory, and its {counted(len(those.tasks), 'task')} use {above(used, has)}, "
+    text += f"placed by the {size(those.asked)} that they asked for in all"
+    return text + f"; {_limits(those)}" + _beside(ground, row)
+
+
+def _limits(those: Crowd) -> str:
+    """How much the limits promise beyond what there is."""
+    with_limit = len(those.tasks) - those.unlimited
+    if not with_limit:
+        return "none of them has a limit"
+    text = f"their limits add up to {size(those.limits)} = {those.overcommit:.2g}x"
+    return f"{text}, without those of {those.unlimited} that have none" if those.unlimited else text
+
+
+def _beside(ground: Ground, row: int) -> str:
+    """What a leak has to do with it."""
+    fault = fault_behind(ground, row)
+    kind = "" if fault < 0 else str(ground.past.log.details[fault].get("kind"))
+    return f"; something beside them takes more and more since {span(int(ground.past.log.t_ns[fault]))}" * (
+        kind == "leak"
+    )
+
+
+def users(ground: Ground, row: int) -> str:
+    """Who on the node uses most, where that is more than he asked for."""
+    those = crowd(ground, int(ground.past.log.node[row]), row)
+    order = sorted(range(len(those.tasks)), key=lambda i: (-those.used[i], i))
+    shapes = [ground.work.shapes[ground.shape(task)] for task in those.tasks]
+    told = [
+        f"{ground.work.id(those.tasks[i])} {size(those.used[i])} (asked {size(shapes[i].request.memory_bytes)})"
+        for i in order
+    ]
+    return listed(told, USERS_MAX)
+
+
+def victim(facts: Facts) -> str:
+    """By which order one was chosen, and on what numbers."""
+    used = int(facts.get("task_used", facts.get("used", 0)))
+    text = f"it came first by {facts.get('order', 'order')}, using {size(used)} where it had asked for"
+    return f"{text} {size(int(facts['request']))}" if facts.get("request") else f"{text} nothing"
+
+
+def loss(ground: Ground, row: int) -> str:
+    """How an attempt came to its end, as a clause about "it", with when."""
+    log, facts = ground.past.log, ground.past.log.details.get(row, {})
+    reason, node, cause = Reason(int(log.reason[row])), int(log.node[row]), int(log.cause[row])
+    when, where = span(int(log.t_ns[row])), ground.node_name(node) if node >= 0 else "its node"
+    match reason:
+        case Reason.EXIT:
+            return f"it failed by itself at {when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
+        case Reason.MEMORY:
+            limit = int(facts.get("limit", 0))
+            used = above(int(facts.get("used", 0)), limit)
+            text = f"it was killed at {when} on {where} for its own limit of memory"
+            return f"{text}: it used {used}, limit {size(limit)}"
+        case Reason.NODE_MEMORY:
+            text = f"it was killed at {when}, when the memory of {where} was used up: {used_up(ground, row)}"
+            return f"{text}; {victim(facts)}"
+        case Reason.EVICTED:
+            return f"it was sent away from {where} at {when}, which {_too_little(facts)}; {victim(facts)}"
+        case Reason.DISK:
+            return f"it failed at {when} for the disk of {where}{_disk(facts)}"
+        case Reason.STORE:
+            return f"it failed at {when}, when the object store of {where} was full and could not spill"
+        case Reason.DEVICE:
+            return f"it lost its device on {where} at {when}"
+        case Reason.KILLED:
+            return f"its process was killed from outside at {when} on {where}"
+        case Reason.PEER:
+            peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
+            return f"it was stopped at {when}, for {peer} of its job was lost"
+        case Reason.DRAINED:
+            return f"it was sent away from {where} at {when}, which an operator emptied"
+    return f"it was lost with {where}, which {node_story(ground, row)}"
+
+
+def _too_little(facts: Facts) -> str:
+    left, below = int(facts.get("available", 0)), int(facts.get("below", 0))
+    return f"had {size(max(left, 0))} left where {size(below)} are the least"
+
+
+def _disk(facts: Facts) -> str:
+    if "share" in facts and "demand" in facts:
+        return f": it got {size(int(facts['share']))}/s of the {size(int(facts['demand']))}/s that it wanted"
+    return ", which was full"
+
+
+def numbers_of(ground: Ground, row: int) -> Numbers:
+    """The numbers behind a loss, for programs."""
+    log, facts = ground.past.log, ground.past.log.details.get(row, {})
+    found: Numbers = {"attempt": facts.get("attempt"), "lost_s": seconds(int(log.value[row]))}
+    for name in ("used", "limit", "request", "capacity", "available", "below", "task_used"):
+        if name in facts:
+            found[f"{name}_memory"] = facts[name]
+    if log.reason[row] == Reason.NODE_MEMORY:
+        those = crowd(ground, int(log.node[row]), row)
+        found |= {"asked_memory": those.asked, "limits_memory": those.limits, "overcommit": round(those.overcommit, 4)}
+    return found
+
+
+def failures(ground: Ground, task: int) -> list[int]:
+    """The rows of a task's failed attempts."""
+    found: list[int] = rows_of(ground.past.log, (task,), Kind.FAIL).tolist()
+    return found
+
+
+def is_final(ground: Ground, row: int) -> bool:
+    """Whether nothing follows a failure."""
+    return bool(ground.past.log.details.get(row, {}).get("final"))

@@ -1,0 +1,73 @@
+"""What went wrong for a subject after it had started, if anything: the row that matters, and what is wanted instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from gnomon.engine.log import Reason, State
+from gnomon.insight.explain.faults import fault_behind
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.losses import failures
+from gnomon.insight.explain.ordeals import delay_ns, duplicates, planned_ns, slowest
+from gnomon.insight.explain.wanted import Wanted, done_by, run_again, run_once, run_to_its_end
+from gnomon.model.resources import NEVER
+
+
+class Trouble(Enum):
+    """It failed for good, ran twice, waits for another attempt, was done late as attempts were lost, or was slow."""
+
+    FAILED = "failed"
+    TWICE = "twice"
+    AGAIN = "again"
+    LATE = "late"
+    SLOW = "slow"
+
+
+@dataclass(frozen=True)
+class Mishap:
+    """``row``: the row that matters (FAIL, COPY, SPEED); ``reason``: of the loss or slowness; ``since_fault_ns``: of a
+    task that ran twice, how long after the fault it started again; ``less``: what is wanted if nothing brings about
+    ``wanted``."""
+
+    trouble: Trouble
+    row: int
+    reason: Reason
+    wanted: Wanted
+    since_fault_ns: int = 0
+    less: Wanted | None = None
+
+
+def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
+    """What went wrong for a task that stands for ``tasks``; None if nothing did, or nothing can be wanted."""
+    log, what, until = ground.past.log, ground.past.outcome, ground.scenario.limits.until_ns
+    state, lost = State(int(what.state[task])), failures(ground, task)
+    reason = Reason(int(log.reason[lost[-1]])) if lost else Reason.NONE
+    if state is State.FAILED and lost:
+        return Mishap(Trouble.FAILED, lost[-1], reason, run_to_its_end(tasks, until))
+    if twice := duplicates(ground, task):
+        position, begin, _ = twice[0]
+        row = int(ground.past.copies.open_row[position])
+        fault = fault_behind(ground, row)
+        since = begin - int(log.t_ns[fault]) if fault >= 0 else 0
+        return Mishap(Trouble.TWICE, row, Reason(int(log.reason[int(log.cause[row])])), run_once(tasks, until), since)
+    if lost and state in (State.WAITING, State.HELD, State.DELAYED):
+        return Mishap(Trouble.AGAIN, lost[-1], reason, run_again(tasks, until))
+    late, less = delay_ns(ground, task), None
+    if state is State.RUNNING and (lost or slowest(ground, task)[0] >= 0):
+        undisturbed = int(what.first_start_ns[task]) + min(planned_ns(ground, task), NEVER)
+        if undisturbed > min(until, ground.horizon_ns):
+            return None
+        wanted = done_by(tasks, min(until, ground.horizon_ns))
+    elif late:
+        end = int(what.end_ns[task])
+        wanted = done_by(tasks, end - (late + 1) // 2, now_ns=end)
+        less = done_by(tasks, end - (late + 9) // 10, now_ns=end)
+    else:
+        return None
+    row, cost = slowest(ground, task)
+    if lost and int(log.value[lost].sum()) >= cost:
+        largest = max(lost, key=lambda one: int(log.value[one]))
+        return Mishap(Trouble.LATE, largest, Reason(int(log.reason[largest])), wanted, less=less)
+    return Mishap(Trouble.SLOW, row, Reason(int(log.reason[row])), wanted, less=less) if row >= 0 else None
