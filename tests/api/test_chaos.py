@@ -22,6 +22,7 @@ from gnomon.model.fault import Failure, Fault
 from gnomon.model.operation import Eviction, Heartbeat, Operation
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Work
+from gnomon.recovery.faults import check
 from tests.insight.faulty import machines
 from tests.insight.stories import S, cpus, task
 
@@ -71,6 +72,18 @@ def test_what_is_found_is_small_and_shows_itself_in_a_plain_run() -> None:
     assert again.log.digest() == one.log.digest()
     assert again.metrics()["recovery"]["ran_twice"]["unplanned"] >= 1
     assert {Kind.FAULT, Kind.FAIL, Kind.COPY, Kind.START} <= {Kind[link.event.upper()] for link in one.chain()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_left_may_stand_in_a_scenario(seed: int) -> None:
+    """Rounder times are no use where they let faults overlap that may not."""
+    demanded = ["at most 45 % work lost", "makespan <= 30m", "goodput >= 60 %"]
+    options = Options(properties=demanded, runs=80, max_faults=8, kinds=["crash", "reboot"], to_the_end=True)
+    found = chaos(cluster(seed=seed, cluster=machines(4, 4)), options)
+    assert found.violations
+    for one in found.violations:
+        check(one.scenario)
+        assert one.minimal
 
 
 def test_a_node_that_stops_its_tasks_in_time_keeps_the_property() -> None:

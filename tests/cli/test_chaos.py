@@ -113,6 +113,15 @@ def test_a_scenario_in_python_has_no_file_to_replay(gnomon: Gnomon, workplace: P
     assert "no scenario file" in ended.err
 
 
+def test_a_violation_that_is_about_no_task_has_its_story_too(gnomon: Gnomon, workplace: Path) -> None:
+    control = "  control: {members: 3, lease: 15s, quorum: false}\nproperties: [at most one leader]\n"
+    (workplace / "scenario.yaml").write_text(SCENARIO.partition("properties")[0] + control)
+    document = json.loads(gnomon("chaos", "scenario.yaml", "-o", "json").out)
+    (violation,) = document["violations"]
+    assert violation["task"] is None
+    assert [link["event"] for link in violation["chain"]] == ["fault"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -186,7 +186,11 @@ def _violation(bench: _Bench, space: Space, found: Exploration, index: int) -> V
     """The first violation of a property, made small, and run once more."""
     run = found.violations(index)[0]
     schedule = found.schedules[run]
-    small = shrink(schedule, lambda tried: not bench([tried])[0].verdicts[index].holds, grain_ns=space.grain_ns)
+
+    def breaks(tried: Schedule) -> bool:
+        return space.accepts(tried) and not bench([tried])[0].verdicts[index].holds
+
+    small = shrink(schedule, breaks, grain_ns=space.grain_ns)
     scenario = with_faults(bench.scenario, small.schedule)
     log = bench.simulate(scenario)
     verdict = bench.demanded[index].judge(Facts(scenario, log))
