@@ -56,6 +56,8 @@ def simulate(
     parts, control = controlled(scenario, composition)
     fast = _worth_compiling(scenario) if compiled is None else compiled
     advance, list_units, link, enter = _forms(parts, fast=fast)
+    if control and fast:
+        _speed_up(control)
     laid_out = process_time()
     ports = Ports(
         next_time=parts.next_time,
@@ -160,6 +162,12 @@ def _forms(parts: Composition, *, fast: bool) -> tuple[Any, Any, Any, Callable[[
     from gnomon.engine.fast import FastWorld, compiled
 
     return compiled(parts.advance), compiled(list_waiting), compiled(relink), FastWorld
+
+
+def _speed_up(control: Control) -> None:
+    from gnomon.engine.fast import FastWorld, compiled
+
+    control.speed_up(compiled, FastWorld)
 
 
 def _warm_up() -> None:

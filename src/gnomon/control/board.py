@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -50,9 +51,24 @@ class Board:
 
     def __init__(self, world: World) -> None:
         self.w = world
+        self._form: Callable[[Any], Any] = lambda kernel: kernel
+        self._enter: Callable[[World], Any] = lambda world: world
+        self._entered, self._state = world, world
         self.details: dict[int, dict[str, int | str]] = {}
         self.lost_devices: dict[tuple[int, int], int] = {}
         self._closings: dict[tuple[int, int], int] = {}
+
+    def speed_up(self, form: Callable[[Any], Any], enter: Callable[[World], Any]) -> None:
+        """Let the moves that come most often be done by their compiled forms, which take the world as ``enter`` gives
+        it."""
+        self._form, self._enter = form, enter
+        self._state = enter(self._entered)
+
+    def _move(self, kernel: Any) -> Any:
+        """The form of a move, for the world as it is now in ``_state``."""
+        if self._entered is not self.w:
+            self._entered, self._state = self.w, self._enter(self.w)
+        return self._form(kernel)
 
     @property
     def now(self) -> int:
@@ -129,12 +145,13 @@ class Board:
 
     def lose(self, task: int, reason: Reason, cause: int, lost: int) -> int:
         """An attempt is over before its time; the row."""
-        return int(moves.lose(self.room(), task, int(reason), cause, lost))
+        self.room()
+        return int(self._move(moves.lose)(self._state, task, int(reason), cause, lost))
 
     def queue(self, task: int, cause: int, attempts: int) -> None:
         """The unit of a task stands in its queue again."""
         w = self.room(16 + int(self.w.size[self.w.unit[task]]))
-        moves.queue_again(w, int(w.unit[task]), cause, attempts)
+        self._move(moves.queue_again)(self._state, int(w.unit[task]), cause, attempts)
 
     def delay(self, tasks: list[int], reason: Reason, cause: int, until: int) -> int:
         """Tasks that are not in the system wait for something else than a place. The last row."""
@@ -157,7 +174,7 @@ class Board:
 
     def retime(self, task: int, end: int) -> None:
         """A running task will end at another time (NEVER: not by itself)."""
-        moves.retime(self.w, task, end)
+        self._move(moves.retime)(self._state, task, end)
 
     def start_here(self, task: int, node: int, bits: int, cause: int) -> None:
         """Start a task outside the queue, on a place that is free."""
@@ -211,7 +228,8 @@ class Board:
 
     def end_now(self, task: int, fate: Kind, cause: int) -> None:
         """A running task ends at this instant, in the way that ``fate`` says (END, CANCEL)."""
-        moves.end(self.room(), task, int(fate), cause)
+        self.room()
+        self._move(moves.end)(self._state, task, int(fate), cause)
         self.again()
 
     def note_waits(self, tasks: Iterator[int] | list[int], reason: Reason) -> None:

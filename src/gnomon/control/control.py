@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -103,6 +104,10 @@ class Control:
     def details(self) -> dict[int, dict[str, int | str]]:
         """More numbers and names of rows, by row."""
         return self._board.details
+
+    def speed_up(self, form: Callable[[Any], Any], enter: Callable[[World], Any]) -> None:
+        """As :meth:`Board.speed_up`."""
+        self._board.speed_up(form, enter)
 
     def _begin(self, scenario: Scenario) -> None:
         self._plans.first()
@@ -204,7 +209,9 @@ class Control:
     def _happened(self, row: int, kind: Kind, task: int) -> None:
         board = self._board
         if kind is Kind.START:
-            if board.state(task) is State.RUNNING and board.w.start_row[task] == row:
+            w = board.w
+            looked_at = w.watch[task] or w.watch_node[w.node[task]]  # still, after what was read before this row
+            if looked_at and board.state(task) is State.RUNNING and w.start_row[task] == row:
                 self._machines.begin(task)
         elif kind is Kind.FAIL:
             if board.w.log_reason[row] == Reason.EXIT:

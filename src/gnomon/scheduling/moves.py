@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnomon.engine.agenda import enter_line, leave_line, push_end
-from gnomon.engine.compiling import kernel
+from gnomon.engine.compiling import entry_kernel, kernel
 from gnomon.engine.ledger import move, touch
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.record import emit
@@ -227,7 +227,7 @@ def release(w: World, task: int, row: int) -> None:
         w.at[CALL] = 1
 
 
-@kernel
+@entry_kernel
 def retime(w: World, task: int, end: int) -> None:
     """A running task will end at another time than expected (NEVER: by an event from outside)."""
     if w.opt[USES_LINE] == 1:
@@ -243,7 +243,7 @@ def retime(w: World, task: int, end: int) -> None:
         enter_line(w, task)
 
 
-@kernel
+@entry_kernel
 def lose(w: World, task: int, reason: int, cause: int, lost: int) -> int:
     """A task that has a place loses it; ``lost``: ns of its work that are lost. The row."""
     row = emit(w, FAIL, task, w.node[task], cause, reason, lost)
@@ -271,7 +271,7 @@ def give_up_hold(w: World, task: int, row: int) -> None:
     w.at[QUIET] = 0
 
 
-@kernel
+@entry_kernel
 def end(w: World, task: int, fate: int, cause: int) -> int:
     """A running task ends now, other than it was expected to: END or CANCEL. The row."""
     row = emit(w, fate, task, w.node[task], cause, NO_REASON, 0)
@@ -282,7 +282,7 @@ def end(w: World, task: int, fate: int, cause: int) -> int:
     return row
 
 
-@kernel
+@entry_kernel
 def queue_again(w: World, u: int, cause: int, attempts: int) -> None:
     """The tasks of a unit, none of which is in the system, stand in their queue again, at their old rank."""
     for i in range(w.first[u], w.first[u] + w.size[u]):
