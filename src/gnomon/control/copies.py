@@ -6,7 +6,7 @@ import numpy as np
 
 from gnomon.control.board import PASSED_OVER, Board
 from gnomon.control.machines import Attempt, Machines
-from gnomon.control.plans import GIVES, Plans
+from gnomon.control.plans import FAILS, GIVES, Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.resources import NEVER
@@ -143,6 +143,7 @@ class Copies:
             if attempt.alive and attempt.node not in self._machines.cut and attempt.end_ns < NEVER:
                 row = self.stop_for_promotion(attempt, cause)
                 self._board.w.fate[task] = int(Kind.END)
+                self._board.w.watch[task] &= ~FAILS
                 self._board.start_here(task, attempt.node, attempt.devices, row)
                 self._machines.promote(attempt)
                 self._board.retime(task, attempt.end_ns)

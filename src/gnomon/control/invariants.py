@@ -181,7 +181,7 @@ def copies_do_not_overlap(p: Parts) -> Broken:
             continue
         if operation.orphans == "wait":
             yield f"task {attempt.task} was given up on node {attempt.node}, which was not known to stop", attempt.task
-        if fenced and attempt.alive:
+        if fenced and attempt.alive and attempt.runs:
             yield f"task {attempt.task} runs on on node {attempt.node}, which has been fenced", attempt.task
 
 

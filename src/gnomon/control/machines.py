@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.control.board import Board
-from gnomon.control.plans import USES, Plans
+from gnomon.control.plans import FAILS, USES, Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, State
 from gnomon.model.operation import Enforcement
@@ -48,6 +48,11 @@ class Attempt:
     timer: int = -1
     copy_row: int = -1
     speculative: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has begun, and not stopped before it was done: not one whose start never came."""
+        return self.finished or (self.alive and self.begun_ns < NEVER)
 
 
 class Machines:
@@ -95,7 +100,8 @@ class Machines:
     def _adopt(self, task: int) -> Attempt:
         """An attempt that ran in the loop alone until now."""
         w = self._board.w
-        start, plan = int(w.start[task]), int(w.duration[task])
+        plan = int(w.duration[task]) if w.watch[task] & FAILS else self._plans.plan_ns(task)
+        start = int(w.start[task])
         return self._add(task, int(w.node[task]), int(w.devices[task]), plan, start)
 
     def begin(self, task: int) -> Attempt:
@@ -116,8 +122,8 @@ class Machines:
             self._strand(attempt)
         elif node in self._use or self._matters(task):
             self._enter(attempt)
-        else:
-            self._set_end(attempt, min(self._board.now + plan_ns, NEVER))
+        if attempt.alive and attempt.begun_ns < NEVER:
+            self._set_end(attempt, attempt.end_ns)
         return attempt
 
     def _strand(self, attempt: Attempt) -> None:
@@ -198,8 +204,9 @@ class Machines:
         if w.state[task] != State.RUNNING:
             return
         limit = min(int(w.start[task]) + self._plans.limit_ns(task), NEVER)
-        if w.fate[task] in (Kind.END, Kind.KILL) and attempt.node not in self.cut:
-            w.fate[task] = int(Kind.KILL if end > limit else Kind.END)
+        if attempt.node not in self.cut:
+            by_itself = Kind.FAIL if w.watch[task] & FAILS else Kind.END
+            w.fate[task] = int(Kind.KILL if end > limit else by_itself)
             end = max(min(end, limit), self._board.now)
         if w.start[task] + w.duration[task] != end:
             self._board.retime(task, end)

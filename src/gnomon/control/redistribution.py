@@ -95,7 +95,7 @@ class Redistribution:
         """Take a task's place away; what runs on behind a partition becomes a copy."""
         attempt = self._machines.of(task)
         row = self._board.lose(task, reason, cause, self._plans.save(task, elapsed))
-        if attempt is not None and (attempt.alive or attempt.finished) and attempt.node in self._machines.cut:
+        if attempt is not None and attempt.runs and attempt.node in self._machines.cut:
             self.orphan(attempt, row)
         elif attempt is not None:
             self._machines.forget(attempt)
