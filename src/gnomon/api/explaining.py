@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from gnomon.api.run import Run
 from gnomon.api.simulating import Progress, simulate
+from gnomon.engine.log import Log
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as explanation
 from gnomon.model.scenario import Scenario
 
 
-def explain(subject: str, what: Run | Scenario, *, progress: Progress | None = None) -> Explanation:
-    """Tell why a task or job waits, was refused, was late or ended, and the smallest changes that would help.
+def explain(
+    subject: str, what: Run | Scenario, *, why_not: str | None = None, progress: Progress | None = None
+) -> Explanation:
+    """Tell why a task or job waits, was refused, was late, failed or ended, and the smallest changes that would help.
 
-    ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, or a
-    part that only one has. Changes are tried by simulating the scenario again. Raises InputError for a subject that is
-    unknown or ambiguous.
+    ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, a
+    part that only one has, or ``node/name`` for what happened to a node. ``why_not``: the name of a node, to be told
+    why it is not there. Changes are tried by simulating the scenario again. Raises InputError for a subject that is
+    unknown or ambiguous, and for an unknown node.
 
     >>> from gnomon.api import Cluster, Resources, Scenario, Shape, Task, Work
     >>> task = Task("big", Shape(Resources(cpu_milli=8_000)), duration_ns=10**9)
@@ -23,4 +27,8 @@ def explain(subject: str, what: Run | Scenario, *, progress: Progress | None = N
     ('rejected', 'ask for 4 cpu instead of 8: it starts at 0s')
     """
     run = what if isinstance(what, Run) else simulate(what, progress=progress)
-    return explanation(subject, run.scenario, run.log, simulate=lambda one: simulate(one, progress=progress).log)
+
+    def again(one: Scenario) -> Log:
+        return simulate(one, progress=progress).log
+
+    return explanation(subject, run.scenario, run.log, simulate=again, why_not=why_not)

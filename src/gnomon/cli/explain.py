@@ -1,4 +1,4 @@
-"""``gnomon explain``: why is it as it is, and what would change it?"""
+"""``gnomon explain``: why is it as it is, why is it not elsewhere, and what would change it?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 def explain(
     subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help="A task or job: its name, or a unique part.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SUBJECT", help="A task or job: its name, or a unique part; or node/NAME.", show_default=False
+        ),
     ],
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE...", help="More files, as with -f.", show_default=False)
@@ -39,6 +42,10 @@ def explain(
     run: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A run that was kept with --run.", show_default=False)
     ] = None,
+    why_not: Annotated[
+        str | None,
+        typer.Option("--why-not", metavar="NODE", help="Tell why it is not on this node.", show_default=False),
+    ] = None,
     cluster: ClusterOption = None,
     policy: PolicyOption = None,
     system: SystemOption = None,
@@ -49,7 +56,7 @@ def explain(
     no_kill: NoKillOption = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Tell why a task waits, was refused or ended, from what caused it, and the smallest change that would help."""
+    """Tell why a task waits, was refused, failed or ended, from its causes, and the smallest change that would help."""
     from gnomon import api
     from gnomon.model.errors import InputError
     from gnomon.report.explanation import explanation
@@ -61,7 +68,7 @@ def explain(
     _refuse_options_of_a_kept_run(run, given)
     result = api.Run.open(run) if run else _simulated(given)
     with Watch("trying changes") as watch:
-        found = api.explain(subject, result, progress=watch)
+        found = api.explain(subject, result, why_not=why_not, progress=watch)
     if watch.interrupted:
         raise KeyboardInterrupt
     document = found.as_dict()

@@ -31,6 +31,8 @@ def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
     blocks = [Text("\n").join([head, Text(plain(found["summary"]))])]
     if found["native"] != found["summary"]:
         blocks.append(Text("\n").join(Text(f"  {plain(line)}") for line in str(found["native"]).splitlines()))
+    if asked := found.get("why_not"):
+        blocks.append(titled(f"WHY NOT {plain(asked['node'])}", Text(plain(asked["text"]))))
     if found["waiting"]:
         blocks.append(titled("WHAT IT WAITS FOR", _waiting(found["waiting"])))
     if found["classes"]:

@@ -8,19 +8,25 @@ from typing import Any
 
 from gnomon.engine.log import Log, State
 from gnomon.insight.explain.case import Case, Goal, case_of, spokesman
-from gnomon.insight.explain.chain import Link, chain, rows_of_interest
+from gnomon.insight.explain.chain import Link, chain, event, rows_of_interest
 from gnomon.insight.explain.changes import Change, Simulate, Trials, search, trials_max
 from gnomon.insight.explain.classes import NodeClass, node_classes
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.levers import levers
+from gnomon.insight.explain.levers_drain import drain_levers
+from gnomon.insight.explain.node_story import node_story
 from gnomon.insight.explain.phrases import Numbers
 from gnomon.insight.explain.queues import overtaken_by
-from gnomon.insight.explain.subjects import find_subject
+from gnomon.insight.explain.sentences import sentence
+from gnomon.insight.explain.subjects import find_subject, node_subject
 from gnomon.insight.explain.summary import summary
 from gnomon.insight.explain.troubles import Trouble
 from gnomon.insight.explain.waits import Wait, waits
+from gnomon.insight.explain.why_not import WhyNot
+from gnomon.insight.explain.why_not import why_not as tell_why_not
 from gnomon.insight.history import history
+from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Policy, Scenario
 from gnomon.scheduling.codes import PLACEMENT_CODES
@@ -35,6 +41,7 @@ class Explanation:
     - ``summary``: one sentence; ``native``: the same in the system's own words.
     - ``waiting``: the spells of waiting, in order; ``classes``: nodes by why they do not take it.
     - ``chain``: the rows of the log that led there; ``changes``: the smallest changes, the cheapest first.
+    - ``why_not``: if that was asked, why it is not on one node.
     - ``notes``: what the search for changes left out or went by. Not part of ``explain -o json``.
     """
 
@@ -47,6 +54,7 @@ class Explanation:
     chain: tuple[Link, ...] = ()
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
+    why_not: WhyNot | None = None
 
     def __str__(self) -> str:
         """What a person wants to know first: the sentence, and the changes."""
@@ -63,17 +71,25 @@ class Explanation:
             "classes": [one.as_dict() for one in self.classes],
             "chain": [one.as_dict() for one in self.chain],
             "changes": [one.as_dict() for one in self.changes],
+            **({} if self.why_not is None else {"why_not": self.why_not.as_dict()}),
         }
 
 
-def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -> Explanation:
-    """Explain what became of a task or job in a run.
+def explain(
+    subject: str, scenario: Scenario, log: Log, *, simulate: Simulate, why_not: str | None = None
+) -> Explanation:
+    """Explain what became of a task or job in a run, or what happened to a node.
 
-    ``subject``: see :func:`~gnomon.insight.explain.subjects.find_subject`; ``log``: of the scenario's run;
-    ``simulate``: runs a scenario, so that changes can be tried. Raises InputError for a subject that is unknown or
-    ambiguous.
+    ``subject``: see :func:`~gnomon.insight.explain.subjects.find_subject`, or ``node/NAME``; ``log``: of the scenario's
+    run; ``simulate``: runs a scenario, so that changes can be tried; ``why_not``: a node, to be told why it is not
+    there. Raises InputError for a subject that is unknown or ambiguous, or an unknown node.
     """
     ground = Ground(history(scenario, log))
+    node = node_subject(subject, ground)
+    if node is not None:
+        if why_not is not None:
+            raise InputError("a node is on no node", field="--why-not", found=subject, allowed="a task or job")
+        return _of_node(ground, node, simulate)
     who = find_subject(subject, ground.work)
     task = spokesman(ground, who)
     spells = _completed(ground, task, waits(ground, task))
@@ -101,6 +117,26 @@ def explain(subject: str, scenario: Scenario, log: Log, *, simulate: Simulate) -
         chain=tuple(chain(ground, who.tasks, rows_of_interest(case) if case else ())),
         changes=tuple(changes),
         notes=tuple(_notes(case, changes, complete=complete)),
+        why_not=None if why_not is None else tell_why_not(ground, task, why_not, spells),
+    )
+
+
+def _of_node(ground: Ground, node: int, simulate: Simulate) -> Explanation:
+    """What happened to a node, and what would have let its drain go on."""
+    story = node_story(ground, node)
+    changes: list[Change] = []
+    notes: tuple[str, ...] = ()
+    held = drain_levers(ground, node)
+    if held is not None and _is_known(ground.scenario.policy):
+        levers_, wanted = held
+        changes, _ = search(levers_, Trials(wanted, simulate, trials_max(len(ground.work))))
+        notes = () if changes else (f"no single change that was tried brings about that it {wanted.text}",)
+    links = tuple(
+        Link(row, int(ground.past.log.t_ns[row]), event(ground, row), sentence(ground, row)) for row in story.rows
+    )
+    name = f"node/{ground.node_name(node)}"
+    return Explanation(
+        name, story.state, story.summary, story.summary, chain=links, changes=tuple(changes), notes=notes
     )
 
 

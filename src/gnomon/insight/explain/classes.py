@@ -41,9 +41,7 @@ def node_classes(here: Situation, task: int, *, empty: bool = False) -> list[Nod
     for node in range(len(rows)):
         window = kept.get(node)
         key = _key(ground, rows, node, task, "" if window is None else window.name)
-        if not empty and key[0] in ("room", "reserved", "busy"):
-            key = _barred(here, node, task) or key
-        found.setdefault(key, []).append(node)
+        found.setdefault(key if empty else _barred(here, node, task, key), []).append(node)
     order = sorted(found, key=lambda key: (_RANK[key[0]], len(key), -len(found[key])))
     told = []
     for key in order:
@@ -55,13 +53,23 @@ def node_classes(here: Situation, task: int, *, empty: bool = False) -> list[Nod
 _RANK = {"room": 0, "reserved": 1, "closed": 2, "avoided": 3, "busy": 4, "small": 5, "label": 6, "kind": 7}
 
 
-def _barred(here: Situation, node: int, task: int) -> tuple[str, ...]:
-    """That a node takes no new work, or that the task's job avoids it."""
+def node_reasons(here: Situation, rows: IntArray, node: int, task: int, *, empty: bool = False) -> tuple[str, ...]:
+    """What is against one node, with the numbers; nothing if it takes the task."""
+    window = None if empty else here.reserved(task, here.now_ns).get(node)
+    key = _key(here.ground, rows, node, task, "" if window is None else window.name)
+    key = key if empty else _barred(here, node, task, key)
+    return () if key[0] == "room" else _reasons(here, rows, node, task, key)
+
+
+def _barred(here: Situation, node: int, task: int, key: tuple[str, ...]) -> tuple[str, ...]:
+    """That a node takes no new work, or that the task's job avoids it, if nothing is against it for good."""
+    if key[0] not in ("room", "reserved", "busy"):
+        return key
     if node in here.closed:
         return "closed", closed_for(here.ground, here.closed[node])
     if node in here.ground.avoided(task, here.row):
         return ("avoided",)
-    return ()
+    return key
 
 
 def closed_for(ground: Ground, row: int) -> str:

@@ -11,15 +11,12 @@ from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import LIMIT, NODES, OTHERS, Lever
 from gnomon.insight.explain.levers_recovery import asked_more, larger, shorter
 from gnomon.insight.explain.losses import peak
-from gnomon.insight.explain.phrases import counted, size, span, written
+from gnomon.insight.explain.phrases import size, span, written
 from gnomon.model.operation import Heartbeat, Operation, Speculation
 from gnomon.model.quantity import NS_PER_S
 
 OTHERS_MAX = 3
 """How many others on the node are tried, those who use most beyond what they asked for first."""
-
-BUDGET_MAX = 64
-"""How many tasks of a job a budget is let disrupt at most."""
 
 
 def _operation(
@@ -156,31 +153,6 @@ def leaders(case: Case) -> Iterator[Lever]:
             size=lambda value: (rule.lease_ns - value) / rule.lease_ns,
             shown=span,
         )
-
-
-def budgets(case: Case, job: str) -> Iterator[Lever]:
-    """Let more tasks of a job be away for a drain's sake."""
-    rules = case.ground.scenario.operation.budgets
-    position = next((i for i, rule in enumerate(rules) if rule.job in (job, "*")), None)
-    if position is None:
-        return
-    rule = rules[position]
-    has = rule.unavailable
-
-    def change(operation: Operation, value: int) -> Operation:
-        changed = (*rules[:position], replace(rule, unavailable=value), *rules[position + 1 :])
-        return replace(operation, budgets=changed)
-
-    most = min(BUDGET_MAX, int((case.ground.work.job == case.ground.work.job[case.task]).sum()))
-    yield _operation(
-        case,
-        f"budgets.{rule.job}",
-        has,
-        list(range(has + 1, max(most, has + 1) + 1)),
-        change,
-        phrase=lambda value: f"let {counted(value, 'task')} of {job} be away at a time instead of {has}",
-        size=lambda value: (value - has) / max(has, 1),
-    )
 
 
 def unenforced(case: Case, field: str) -> Iterator[Lever]:

@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from gnomon.model.errors import InputError
+from gnomon.insight.explain.ground import Ground
+from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.work import Work
 
 KINDS: Final = ("task", "job")
@@ -60,6 +61,23 @@ def find_subject(text: str, work: Work) -> Subject:
         if exact and owner in _owners(exact, work):
             return exact
     return _by_part(wanted, work)
+
+
+def node_subject(text: str, ground: Ground) -> int | None:
+    """The node that ``node/NAME`` means, None for any other text; a task or job of just that name comes first.
+
+    Raises :class:`InputError` for a node that is not there.
+    """
+    wanted = text.strip()
+    if not wanted.startswith("node/") or _exact(wanted, ground.work, KINDS):
+        return None
+    names = [node.name for node in ground.scenario.cluster.nodes]
+    name = wanted.removeprefix("node/")
+    if name in names:
+        return names.index(name)
+    if (found := [one for one in names if name and name in one]) and len(found) == 1:
+        return names.index(found[0])
+    raise unknown_name("node", name, names).at(field="SUBJECT")
 
 
 def subject_of_job(task: int, work: Work) -> Subject:
