@@ -416,3 +416,39 @@ def test_making_room_takes_time() -> None:
     told = [(t, one.cause, one.number("speed_e4")) for t, one in run(grows, 12 * S)]
     # 20 bytes/s fill the store in 5 s (the first byte too much: 50 ms later) and go on for 5 s.
     assert told == [(5 * S + S // 20, "spilling", 5_000), (10 * S, "full", 10_000)]
+
+
+def test_a_disk_that_fills_while_the_store_has_spilled_to_it() -> None:
+    """20 of the store's 120 bytes and 10 others lie on the disk; 5 more are left to the one who writes."""
+    node = NodeUse(cpu(1_000), Machine(store_bytes=100), Enforcement(spill_rate=S))
+    node.enter(Running(1, usage=uses(store=flat(120))), 0)
+    node.enter(Running(2, usage=uses(disk=ramp(100, 100))), 50)
+    node.fill_disk(5, 60)
+    assert deaths(run(node)) == [(66, 2, "disk")]
+
+
+def test_the_order_of_the_disks_pressure_chooses_who_fails_to_write() -> None:
+    """Both grow; 2 is the larger, 1 has the lower priority. Who came later but does not grow is left alone."""
+    for order, victim in (("largest", 2), ("lowest-priority", 1)):
+        rule = Pressure("disk", below=0, check_ns=1_000, order=order)
+        node = NodeUse(cpu(1_000), Machine(disk_bytes=100), Enforcement(pressures=(rule,)))
+        node.enter(Running(1, priority=1, usage=uses(disk=ramp(100, 60))), 3)
+        node.enter(Running(2, priority=2, usage=uses(disk=ramp(100, 90))), 4)
+        node.enter(Running(3, priority=0, usage=uses(disk=flat(1))), 5)
+        assert deaths(run(node, 90))[0][1:] == (victim, "disk")
+
+
+def test_exactly_the_limit_is_within_it() -> None:
+    node = NodeUse(memory(100), Machine(), Enforcement(memory_check_ns=10))
+    node.enter(Running(1, memory(5), memory(5), uses(memory=ramp(5, 5)), 200), 0)
+    node.enter(
+        Running(2, memory(5), memory(5), uses(memory=Profile(((0, 5), (15, 5), (15, 6), (35, 6), (35, 5)))), 99), 0
+    )
+    assert deaths(run(node)) == [(20, 2, "memory")]
+
+
+def test_the_numbers_of_a_node_hold_what_the_system_uses() -> None:
+    node = NodeUse(memory(100), Machine(memory_bytes=120, used_bytes=30), Enforcement())
+    node.enter(Running(1, usage=uses(memory=flat(95))), 0)
+    ((_, one),) = run(node)
+    assert one.numbers[:3] == (("used", 125), ("capacity", 120), ("task_used", 95))
