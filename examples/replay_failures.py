@@ -56,7 +56,9 @@ def scenario(recovery: Recovery) -> Scenario:
 
 
 def main() -> None:
-    print(f"{'checkpoint':12} {'done':>6} {'available':>10} {'busy':>7} {'goodput':>8} {'lost node-h':>12} {'slowdown':>9}")
+    print(
+        f"{'checkpoint':12} {'done':>6} {'available':>10} {'busy':>7} {'goodput':>8} {'lost node-h':>12} {'slowdown':>9}"
+    )
     for name, recovery in RECOVERIES.items():
         run = simulate(scenario(recovery))
         found = run.metrics()
