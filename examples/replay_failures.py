@@ -15,8 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from gnomon.api import Checkpoint, Cluster, Limits, Node, Recovery, Resources, Scenario, Shape, Task, Work
-from gnomon.api import parse_policy, simulate
+from gnomon.api import (
+    Checkpoint,
+    Cluster,
+    Limits,
+    Node,
+    Recovery,
+    Resources,
+    Scenario,
+    Shape,
+    Task,
+    Work,
+    parse_policy,
+    simulate,
+)
 from gnomon.traces import failures
 
 TRACE = Path(__file__).parent / "data" / "LANL-system20-2003.csv.gz"
