@@ -1,10 +1,10 @@
 """What the other two loops cost, and what they say.
 
 - idle: the 100,000 jobs of ``batch`` under EASY, alone and with usage and faults that never matter, in one process, in
-  turn; CPU seconds of the simulation, the best of five each. (Against an older commit: run this file's first part there.)
+  turn; CPU seconds of the simulation, the best of six each.
 - retries: 100,000 tasks whose attempts fail with a chance of 10 %, three retries: the part that is done, against
   1 - 0.1^4 and its 99.9 % interval.
-- checkpoints: waste over a grid of intervals, MTBF 24 h, cost 5 min, the same failures for each; against Daly's formula.
+- checkpoints: waste over a grid of intervals, MTBF 24 h, cost 5 min, the same failures for each; and by Daly's formula.
 """
 
 from __future__ import annotations
@@ -91,9 +91,8 @@ def checkpoints() -> None:
         run = simulate(Scenario(Cluster.of_processors(1), work, faults=kills, seed=5), compiled=False)
         waste[part] = 1 - work_ns / int(run.outcome.end_ns[0])
         formula = 1 - 1 / expected_factor(every, cost, restart, mtbf)
-        print(
-            f"             x {part:<4} {waste[part]:7.3%} wasted, by formula {formula:7.3%}  {'#' * int(400 * waste[part])}"
-        )
+        bar = "#" * int(400 * waste[part])
+        print(f"             x {part:<4} {waste[part]:7.3%} wasted, by formula {formula:7.3%}  {bar}")
     print(f"             at Daly's interval {waste[1.0] / min(waste.values()) - 1:.2%} above the least of the grid")
 
 

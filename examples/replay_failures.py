@@ -68,9 +68,7 @@ def scenario(recovery: Recovery) -> Scenario:
 
 
 def main() -> None:
-    print(
-        f"{'checkpoint':12} {'done':>6} {'available':>10} {'busy':>7} {'goodput':>8} {'lost node-h':>12} {'slowdown':>9}"
-    )
+    print("checkpoint     done  available    busy  goodput  lost node-h  slowdown")
     for name, recovery in RECOVERIES.items():
         run = simulate(scenario(recovery))
         found = run.metrics()
