@@ -196,8 +196,8 @@ class History:
 
 
 RULES: tuple[tuple[str, int], ...] = (
-    *(("wait", 40), ("submit", 30), ("crash", 5), ("reboot", 2), ("zone_fails", 2), ("part", 5), ("slow", 4)),
-    *(("drain", 4), ("cordon", 2), ("leak", 2), ("fill_disk", 2), ("lose_device", 4), ("kill", 4), ("cancel", 4)),
+    *(("wait", 40), ("submit", 30), ("crash", 5), ("reboot", 2), ("zone_fails", 2), ("part", 9), ("slow", 4)),
+    *(("drain", 4), ("cordon", 2), ("leak", 2), ("fill_disk", 2), ("lose_device", 4), ("kill", 7), ("cancel", 4)),
     *(("lose_leader", 3), ("lose_messages", 3), ("scale", 3)),
 )
 """What may happen, and how often."""

@@ -46,6 +46,7 @@ _DETECTIONS = (
 )
 _EVICTIONS = (
     Eviction(),
+    Eviction(),
     Eviction(after_ns=20 * S, every_ns=10 * S),
     Eviction(20 * S, 10 * S, "zone", partial_e4=5_500, large=2, partial_every_ns=40 * S, all_stop=True),
 )
@@ -93,7 +94,7 @@ def plot(seed: int) -> Scenario:
         orphans=of.choice(("replace", "replace", "wait")),
         fence_ns=of.choice((NEVER, 5 * S, 30 * S)),
         message_ns=of.choice((0, S)),
-        speculation=of.choice((None, Speculation(5 * S, quantile_e4=2_500))),
+        speculation=of.choice((None, Speculation(5 * S, 11_000, 2_500))),
         control=of.choice(_CONTROLS),
         budgets=of.choice(((), (Budget("*", 1),), (Budget("bag0", 2),))),
     )

@@ -146,7 +146,6 @@ class Copies:
                 self._board.w.watch[task] &= ~FAILS
                 self._board.start_here(task, attempt.node, attempt.devices, row)
                 self._machines.promote(attempt)
-                self._board.retime(task, attempt.end_ns)
                 return True
         return False
 

@@ -161,7 +161,7 @@ class Machines:
         """A copy becomes the attempt that counts."""
         attempt.counts = True
         self._of_task[attempt.task] = attempt.key
-        self._timers.cancel(attempt.timer)
+        self._set_end(attempt, attempt.end_ns)
 
     # ------------------------------------------------------------------ how far they are
 
