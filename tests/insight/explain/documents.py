@@ -15,6 +15,7 @@ from gnomon.api.scenario_file import read_scenarios
 from gnomon.formats.yaml import parse_yaml
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as explanation
+from gnomon.model.recovery import INFRASTRUCTURE
 from gnomon.model.scenario import Scenario
 
 Document = dict[str, Any]
@@ -22,12 +23,19 @@ Document = dict[str, Any]
 
 def document(text: str) -> Document:
     """A scenario file as plain values, every node and task an entry of its own."""
-    value = yaml.safe_load(dedent(text))
+    value = _with_words(yaml.safe_load(dedent(text)))
     assert isinstance(value, dict)
     if isinstance(value["cluster"], dict):
         value["cluster"]["nodes"] = _one_by_one(value["cluster"]["nodes"])
     value["work"] = _one_by_one(value["work"])
     return value
+
+
+def _with_words(value: Any) -> Any:
+    """A key ``on`` is a word here; the YAML 1.1 of PyYAML takes it for true."""
+    if isinstance(value, dict):
+        return {"on" if key is True else key: _with_words(one) for key, one in value.items()}
+    return [_with_words(one) for one in value] if isinstance(value, list) else value
 
 
 def _one_by_one(entries: list[Document]) -> list[Document]:
@@ -85,13 +93,46 @@ def changed(before: Document, change: dict[str, Any]) -> Document:
             window = next(one for one in after["cluster"]["reservations"] if one["name"] == name)
             window.pop("for", None)
             window["end"] = value
+        elif kind == "node" and field == "memory":
+            next(one for one in after["cluster"]["nodes"] if one["name"] == name)[field] = value
         elif field == "cpu":
             after["cluster"] = value
         elif kind in ("node", "cluster"):
             _add_nodes(after, change["what"])
+        elif field.startswith("operation.budgets."):
+            job = field.removeprefix("operation.budgets.")
+            next(one for one in after["operation"]["budgets"] if one["job"] == job)["unavailable"] = value
         else:
-            after[field] = value
+            _set(after, field, value)
     return after
+
+
+def _set(what: Document, path: str, value: Any) -> None:
+    """A field of a mapping in a mapping..., which are made where they are not there."""
+    first, dot, rest = path.partition(".")
+    if dot:
+        _set(what.setdefault(first, {}), rest, value)
+    else:
+        what[first] = value
+
+
+def _change_recovery(recovery: Document, what: str, value: Any) -> None:
+    part, _, cause = what.partition(".")
+    if part not in ("retries", "backoff"):
+        _set(recovery, what, value)
+        return
+    retries = recovery.get("retries", [{"on": list(INFRASTRUCTURE)}])
+    rules = retries if isinstance(retries, list) else [{"limit": retries}]
+    rule = next((one for one in rules if cause in one.get("on", [cause])), None)
+    if rule is None:
+        rules.append(rule := {"on": [cause]})
+    if part == "retries":
+        rule["limit"] = value
+    elif value == "0s":
+        del rule["backoff"]
+    else:
+        rule["backoff"]["first"] = value
+    recovery["retries"] = rules
 
 
 def _change_tasks(after: Document, name: str, field: str, value: Any) -> None:
@@ -111,8 +152,10 @@ def _change_tasks(after: Document, name: str, field: str, value: Any) -> None:
                 task["labels"] = {} if value == "none" else dict(one.split("=") for one in value.split(" and "))
             case "request":
                 task |= _amounts(value)
+            case _ if field.startswith("recovery."):
+                _change_recovery(task.setdefault("recovery", {}), field.removeprefix("recovery."), value)
             case _:
-                task[field] = value
+                _set(task, field, value)
 
 
 def _add_nodes(after: Document, what: str) -> None:

@@ -134,6 +134,10 @@ def rows_of_interest(case: Case) -> list[int]:
     if first is not None:
         waiting = rows_of(log, (first,), Kind.WAIT)
         rows += waiting[waiting < here.row][-1:].tolist()
+    names = {wait.object.removeprefix("node/") for wait in case.waits if wait.rule == "closed"}
+    for node, row in here.closed.items():
+        if ground.node_name(node) in names:
+            rows += [row, *_back_to_fault(ground, row)]
     objects = {wait.object for wait in case.waits}
     windows = [w for w in ground.scenario.cluster.reservations if f"reservation/{w.name}" in objects]
     begin = (log.kind == Kind.WAKE) & np.isin(log.t_ns, [window.start_ns for window in windows])

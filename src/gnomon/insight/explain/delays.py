@@ -32,18 +32,14 @@ def delayed(ground: Ground, task: int, row: int) -> Delay:
 
 
 def missing(here: Situation, task: int, row: int, *, over: bool) -> Delay:
-    """It reads results that are not there. Of a wait that is over: which of them came last."""
+    """It reads results that are not there. Of a wait that is over just after ``here``: which of them came last."""
     ground = here.ground
     log = ground.past.log
     absent = missing_results(ground, task, row)
-    if over and absent:
-        ends = {one: rows_of(log, (one,), Kind.END) for one in absent}
-        came = {one: int(rows[rows > row][0]) for one, rows in ends.items() if (rows > row).any()}
-        if len(came) == len(absent):
-            last = max(came, key=lambda one: came[one])
-            when = int(log.t_ns[came[last]])
-            text = f"it reads the result of {ground.work.id(last)}, which was done at {span(when)}"
-            return f"task/{ground.work.id(last)}", text, {"missing": len(absent)}
+    if over and (last := last_result(ground, task, here.row)) is not None:
+        one, end = last
+        text = f"it reads the result of {ground.work.id(one)}, which was done at {span(int(log.t_ns[end]))}"
+        return f"task/{ground.work.id(one)}", text + _again(ground, one, end), {"missing": len(absent)}
     path = blockers(ground, task, min(here.row, len(log)) - 1)
     names = [f"reads the result of {ground.work.id(one)}, which" for one in path]
     if not path:
@@ -52,10 +48,29 @@ def missing(here: Situation, task: int, row: int, *, over: bool) -> Delay:
     return f"task/{ground.work.id(path[-1])}", text, {"missing": max(len(absent), 1)}
 
 
+def last_result(ground: Ground, task: int, row: int) -> tuple[int, int] | None:
+    """Of the tasks whose results a task reads the one that was done last before a row, and its END row."""
+    log = ground.past.log
+    ends = {one: rows_of(log, (one,), Kind.END) for one in ground.work.needs.get(task, ())}
+    came = [(int(rows[rows < row][-1]), one) for one, rows in ends.items() if (rows < row).any()]
+    return max(came)[::-1] if came else None
+
+
+def _again(ground: Ground, task: int, row: int) -> str:
+    """That a result had been there before, and was lost."""
+    log = ground.past.log
+    undone = rows_of(log, (task,), Kind.UNDO)
+    if not len(undone) or undone[-1] > row:
+        return ""
+    lost = int(undone[-1])
+    where = ground.node_name(int(log.node[lost])) if log.node[lost] >= 0 else "its job"
+    return f" for the second time, as its first result was lost with {where} at {span(int(log.t_ns[lost]))}"
+
+
 def blockers(ground: Ground, task: int, row: int) -> list[int]:
     """Whose result is missing, whose result that one waits for, and so on to one that waits for nobody's."""
     path: list[int] = []
-    while task not in path and (absent := missing_results(ground, task, row)):
+    while absent := [one for one in missing_results(ground, task, row) if one not in path]:
         task = next((one for one in absent if _is_over(ground, one)), absent[0])
         path.append(task)
     return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import isqrt
 
 from gnomon.control.redistribution import CAUSE
 from gnomon.engine.log import Reason
@@ -152,7 +153,8 @@ def with_retries(recovery: Recovery, cause: str, limit: int) -> Recovery:
 
 
 def checkpoints(case: Case) -> Iterator[Lever]:
-    """Save its state, or more often."""
+    """Save its state, or more often. The guess is Young's interval for a failure after as long as it had run (CACM
+    17(9), 1974)."""
     recovery = case.ground.work.recovery_of(case.task)
     length = int(case.ground.work.duration_ns[case.task])
     has = recovery.checkpoint
@@ -160,6 +162,9 @@ def checkpoints(case: Case) -> Iterator[Lever]:
     values = shorter(every, NS_PER_S)
     if not values or length >= NEVER:
         return
+    cost = has.cost_ns if has else 0
+    ran = max(case.here.now_ns - int(case.ground.past.outcome.first_start_ns[case.task]), 1)
+    best = isqrt(2 * max(cost, NS_PER_S) * ran)
     free = ", if that takes no time" if has is None else ""
     yield Lever(
         kind=OWN,
@@ -177,6 +182,7 @@ def checkpoints(case: Case) -> Iterator[Lever]:
             f"save its state every {span(value)}" + (f" instead of {span(has.every_ns)}" if has else free)
         ),
         shown=span,
+        guess=min(range(len(values)), key=lambda i: abs(values[i] - best)) if cost else None,
     )
 
 

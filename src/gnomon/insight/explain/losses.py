@@ -14,12 +14,10 @@ import numpy as np
 from gnomon.engine.log import Kind, Reason
 from gnomon.insight.explain.faults import fault_behind, node_story
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.phrases import Numbers, above, counted, listed, seconds, size, span
+from gnomon.insight.explain.phrases import above, counted, size, span
 from gnomon.insight.explain.situation import Situation, rows_of
+from gnomon.model.resources import NEVER
 from gnomon.model.usage import Profile
-
-USERS_MAX = 3
-"""How many of those who use most are named."""
 
 Facts = Mapping[str, int | str]
 
@@ -83,12 +81,14 @@ def at(profile: Profile, elapsed_ns: int) -> int:
 
 
 def peak(ground: Ground, task: int, name: str) -> int:
-    """The most that a task ever uses of cpu (millicores) or memory (bytes)."""
+    """The most that a task ever uses of cpu (millicores) or memory (bytes) in a run at full speed."""
     usage = ground.work.usage_of(task)
     profile = None if usage is None else usage.profile(name)
     if profile is None:
         return ground.work.shapes[ground.shape(task)].request.amount(name)
-    return max(amount for _, amount in profile.points)
+    length = int(ground.work.duration_ns[task])
+    points = [amount for time, amount in profile.points if time <= length or profile.every_ns]
+    return max(*points, at(profile, length)) if length < NEVER else max(points)
 
 
 def used_up(ground: Ground, row: int) -> str:
@@ -121,18 +121,6 @@ def _beside(ground: Ground, row: int) -> str:
     )
 
 
-def users(ground: Ground, row: int) -> str:
-    """Who on the node uses most, where that is more than he asked for."""
-    those = crowd(ground, int(ground.past.log.node[row]), row)
-    order = sorted(range(len(those.tasks)), key=lambda i: (-those.used[i], i))
-    shapes = [ground.work.shapes[ground.shape(task)] for task in those.tasks]
-    told = [
-        f"{ground.work.id(those.tasks[i])} {size(those.used[i])} (asked {size(shapes[i].request.memory_bytes)})"
-        for i in order
-    ]
-    return listed(told, USERS_MAX)
-
-
 def victim(facts: Facts) -> str:
     """By which order one was chosen, and on what numbers."""
     used = int(facts.get("task_used", facts.get("used", 0)))
@@ -157,7 +145,7 @@ def loss(ground: Ground, row: int) -> str:
             text = f"it was killed at {when}, when the memory of {where} was used up: {used_up(ground, row)}"
             return f"{text}; {victim(facts)}"
         case Reason.EVICTED:
-            return f"it was sent away from {where} at {when}, which {_too_little(facts)}; {victim(facts)}"
+            return f"at {when} it was sent away from {where}, which {_too_little(facts)}; {victim(facts)}"
         case Reason.DISK:
             return f"it failed at {when} for the disk of {where}{_disk(facts)}"
         case Reason.STORE:
@@ -170,7 +158,7 @@ def loss(ground: Ground, row: int) -> str:
             peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
             return f"it was stopped at {when}, for {peer} of its job was lost"
         case Reason.DRAINED:
-            return f"it was sent away from {where} at {when}, which an operator emptied"
+            return f"at {when} it was sent away from {where}, which an operator emptied"
     return f"it was lost with {where}, which {node_story(ground, row)}"
 
 
@@ -183,19 +171,6 @@ def _disk(facts: Facts) -> str:
     if "share" in facts and "demand" in facts:
         return f": it got {size(int(facts['share']))}/s of the {size(int(facts['demand']))}/s that it wanted"
     return ", which was full"
-
-
-def numbers_of(ground: Ground, row: int) -> Numbers:
-    """The numbers behind a loss, for programs."""
-    log, facts = ground.past.log, ground.past.log.details.get(row, {})
-    found: Numbers = {"attempt": facts.get("attempt"), "lost_s": seconds(int(log.value[row]))}
-    for name in ("used", "limit", "request", "capacity", "available", "below", "task_used"):
-        if name in facts:
-            found[f"{name}_memory"] = facts[name]
-    if log.reason[row] == Reason.NODE_MEMORY:
-        those = crowd(ground, int(log.node[row]), row)
-        found |= {"asked_memory": those.asked, "limits_memory": those.limits, "overcommit": round(those.overcommit, 4)}
-    return found
 
 
 def failures(ground: Ground, task: int) -> list[int]:

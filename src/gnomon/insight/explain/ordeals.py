@@ -54,7 +54,8 @@ def gave_up(ground: Ground, task: int) -> str:
     if not rows:
         return "; it failed for good"
     tries = int(ground.past.log.details.get(rows[-1], {}).get("attempt", len(rows))) - 1
-    retried = f" (it was retried {counted(tries, 'time')})" if tries else ""
+    used_up = int(ground.past.log.details.get(rows[-1], {}).get("retries", 0)) > 0
+    retried = f" (it was retried {counted(tries, 'time')} before)" if tries and not used_up else ""
     return f"; it failed for good at {span(int(ground.past.log.t_ns[rows[-1]]))}: {last(ground, rows[-1])}{retried}"
 
 

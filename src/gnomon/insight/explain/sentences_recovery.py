@@ -43,8 +43,8 @@ def _fail(ground: Ground, row: int) -> str:
     name, lost = ground.work.id(int(log.subject[row])), int(log.value[row])
     if log.reason[row] == Reason.NODE:
         text = f"{name} is lost on {ground.node_name(int(log.node[row]))}, which {_given_up(ground, row)}"
-    elif log.reason[row] == Reason.NODE_MEMORY:
-        text = f"{name} is killed: {victim(facts)}"
+    elif log.reason[row] in (Reason.NODE_MEMORY, Reason.EVICTED):
+        text = f"{name} is {'killed' if log.reason[row] == Reason.NODE_MEMORY else 'sent away'}: {victim(facts)}"
     else:
         text = f"{name}: {loss(ground, row)}"
     text += f"; {span(lost)} of its work is lost" if lost else "; no work is lost"
@@ -62,7 +62,7 @@ def last(ground: Ground, row: int) -> str:
     """Why nothing follows a failure."""
     limit = int(ground.past.log.details.get(row, {}).get("retries", 0))
     if limit > 0:
-        return f"it may be tried again {counted(limit, 'time')}, and was"
+        return "its one retry is used up" if limit == 1 else f"its {limit:,} retries are used up"
     return "such a failure is not tried again"
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from gnomon.engine.log import Reason, State
+from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import failures
 from gnomon.insight.explain.ordeals import delay_ns, duplicates, planned_ns, slowest
+from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.wanted import Wanted, done_by, run_again, run_once, run_to_its_end
 from gnomon.model.resources import NEVER
 
@@ -67,6 +68,9 @@ def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
     else:
         return None
     row, cost = slowest(ground, task)
+    undone = rows_of(log, (task,), Kind.UNDO)
+    if len(undone) and not lost and not cost:
+        return Mishap(Trouble.LATE, int(undone[-1]), Reason(int(log.reason[undone[-1]])), wanted, less=less)
     if lost and int(log.value[lost].sum()) >= cost:
         largest = max(lost, key=lambda one: int(log.value[one]))
         return Mishap(Trouble.LATE, largest, Reason(int(log.reason[largest])), wanted, less=less)

@@ -153,11 +153,15 @@ def _told(here: Situation, task: int, spell: Spell) -> list[Wait]:
         case Reason.BACKOFF:
             return [Wait("event", "backoff", *delayed(here.ground, task, spell.row), spell.value)]
         case Reason.NEEDS:
-            return [Wait("event", "needs", *missing(here, task, spell.row, over=spell.over))]
+            return [Wait("event", "needs", *missing(_at_end(here, spell), task, spell.row, over=spell.over))]
         case Reason.NO_LEADER:
             return [Wait("event", "no-leader", *leaderless(here.ground, spell.end_row))]
     found = [_meanwhile(here, task, spell, Wait("event", *one)) for one in no_room(here, task, promised)]
     return found or [_turn(here, task)]
+
+
+def _at_end(here: Situation, spell: Spell) -> Situation:
+    return replace(here, row=spell.end_row) if spell.over else here
 
 
 def _meanwhile(here: Situation, task: int, spell: Spell, wait: Wait) -> Wait:

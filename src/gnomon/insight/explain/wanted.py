@@ -120,11 +120,12 @@ def _last_end(log: Log, tasks: Sequence[int]) -> int | None:
 
 
 def _overlap(log: Log, extra: Copies, those: Sequence[int]) -> bool:
-    """Whether one of these copies runs while an attempt that began after it does."""
+    """Whether one of these copies still runs when an attempt starts that began after it."""
     stays = attempts(log) if those else None
     for i in those:
         assert stays is not None
         later = (stays.task == extra.task[i]) & (stays.open_row > extra.open_row[i])
-        if (later & (stays.start_ns < extra.close_ns[i])).any():
+        gone = int(extra.close_row[i]) if extra.close_row[i] >= 0 else len(log)
+        if (later & (stays.open_row < gone)).any():
             return True
     return False
