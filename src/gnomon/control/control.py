@@ -60,7 +60,7 @@ def controlled(scenario: Scenario, compose: Callable[[Scenario], Composition]) -
     if scenario.policy.backfill == "conservative" and scenario.faults:
         found = scenario.policy.text
         raise InputError("not modelled together: conservative backfill and faults", field="policy", found=found)
-    faults.check(scenario)
+    _check(scenario)
     work = scenario.work
     if work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
@@ -69,6 +69,18 @@ def controlled(scenario: Scenario, compose: Callable[[Scenario], Composition]) -
     else:
         parts = compose(scenario)
     return parts, Control(scenario, parts)
+
+
+def _check(scenario: Scenario) -> None:
+    """Raise InputError for what makes no sense. Faults beyond the horizon do no harm here: an earlier horizon may have
+    been asked for than the file's."""
+    faults.check(replace(scenario, limits=replace(scenario.limits, until_ns=NEVER)))
+    work = scenario.work
+    for task, others in work.needs.items():
+        peers = [work.id(other) for other in others if scenario.gang and work.job[other] == work.job[task]]
+        if peers:
+            problem = "a task needs the result of one that starts together with it, as tasks of a gang do"
+            raise InputError(problem, field=f"task {work.id(task)}", found=peers[0], allowed="gang: false, or other jobs")
 
 
 class Control:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gnomon.control.attempt import Attempt
 from gnomon.control.board import PASSED_OVER, Board
-from gnomon.control.machines import Attempt, Machines
+from gnomon.control.machines import Machines
 from gnomon.control.plans import FAILS, GIVES, Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State

@@ -8,13 +8,10 @@ from their start to their end in the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
+from gnomon.control.attempt import Attempt
 from gnomon.control.board import Board
+from gnomon.control.matters import use_matters
 from gnomon.control.plans import FAILS, USES, Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, State
@@ -22,37 +19,6 @@ from gnomon.model.operation import Enforcement
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.resources.node_use import Incident, NodeUse, Running
-
-
-@dataclass(slots=True)
-class Attempt:
-    """One that really runs, or did. ``key``: its number, of which there are no two.
-
-    ``plan_ns``: how long it takes at full speed, ``begun_ns``: since when it goes on with ``done_ns`` of that done;
-    ``end_ns``: when it will be over (NEVER: not as things are). ``counts``: it is the attempt that the control plane
-    knows of. ``alive``: it has not stopped; ``finished``: it stopped because it was done.
-    """
-
-    key: int
-    task: int
-    node: int
-    devices: int
-    plan_ns: int
-    begun_ns: int
-    start_ns: int
-    done_ns: int = 0
-    end_ns: int = NEVER
-    counts: bool = True
-    alive: bool = True
-    finished: bool = False
-    timer: int = -1
-    copy_row: int = -1
-    speculative: bool = False
-
-    @property
-    def runs(self) -> bool:
-        """Whether it has begun, and not stopped before it was done: not one whose start never came."""
-        return self.finished or (self.alive and self.begun_ns < NEVER)
 
 
 class Machines:
@@ -76,6 +42,7 @@ class Machines:
         self._faulty: dict[int, set[str]] = {}
         self.dead: set[int] = set()
         self.cut: set[int] = set()
+        self._matter = use_matters(scenario)
         self._keys = 0
 
     # ------------------------------------------------------------------ who is there
@@ -302,31 +269,6 @@ class Machines:
             pressed = any(p.resource == "memory" and p.below > spare for p in self.enforcement.pressures)
             if pressed or spare < 0:
                 self._with_use(number, "pressure")
-
-    @cached_property
-    def _matter(self) -> npt.NDArray[np.bool_]:
-        """Of which tasks the use can ever make a difference."""
-        work = self._scenario.work
-        if work.usage is None:
-            return np.zeros(len(work), np.bool_)
-        pairs = work.usage * len(work.shapes) + work.shape
-        kinds, kind = np.unique(pairs, return_inverse=True)
-        return np.array([self._can_matter(*divmod(int(one), len(work.shapes))) for one in kinds], np.bool_)[kind]
-
-    def _can_matter(self, usage: int, shape: int) -> bool:
-        """Whether some use can make a difference to tasks of a shape: it is more than they asked for, or their limit,
-        or of what they did not ask for at all."""
-        if usage < 0:
-            return False
-        work = self._scenario.work
-        spec = work.shapes[shape]
-        for name, profile in work.usages[usage].profiles:
-            most = max(amount for _, amount in profile.points)
-            asked = spec.request.amount(name) if name in ("cpu", "memory") else 0
-            limit = spec.limit.amount(name) if name in ("cpu", "memory") else 0
-            if most > asked or (limit and most > limit):
-                return True
-        return self.enforcement.pauses is not None
 
     def _matters(self, task: int) -> bool:
         return bool(self._matter[task])

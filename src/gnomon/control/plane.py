@@ -51,7 +51,7 @@ class Plane:
         self._cuts: dict[int, tuple[Side, Side]] = {}
         self._stopped: dict[int, set[int]] = {}
         self._election = Election(self._operation.control)
-        self._election_timer = -1
+        self._election_timer = self._change_timer = -1
         self._cause = -1
         self.leader: int = 0
         self.give_up: Callable[[int, int], None] = lambda node, row: None
@@ -171,8 +171,13 @@ class Plane:
         self._changed(row)
 
     def _changed(self, row: int) -> None:
-        """Elect anew, and see which nodes the leader hears of."""
+        """Elect anew once all is known that changes at this instant."""
         self._cause = row
+        self._timers.cancel(self._change_timer)
+        self._change_timer = self._timers.at(self._board.now, self._elect)
+
+    def _elect(self) -> None:
+        """Elect anew, and see which nodes the leader hears of."""
         stopped = set().union(*self._stopped.values())
         alive = set(range(self._operation.control.members)) - stopped
         self._election.change(alive, list(self._cuts.values()), self._board.now)

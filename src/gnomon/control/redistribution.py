@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gnomon.control.attempt import Attempt
 from gnomon.control.board import CORDONED, Board
-from gnomon.control.machines import Attempt, Machines
+from gnomon.control.machines import Machines
 from gnomon.control.plans import Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
@@ -79,6 +80,8 @@ class Redistribution:
             elapsed = self._machines.elapsed_ns(attempt)
             self._machines.forget(attempt)
         board.w.log_value[row] = self._plans.save(task, elapsed)
+        if elapsed != board.now - int(board.w.start[task]):
+            board.details[row] = {"ran": elapsed}
         if board.state(task) is not State.FAILED or self._answered.get(int(board.w.unit[task]), -1) > row:
             return  # it went with its gang
         place = int(board.w.node[task]), int(board.w.devices[task])
@@ -94,7 +97,10 @@ class Redistribution:
     def _lose(self, task: int, reason: Reason, cause: int, elapsed: int) -> int:
         """Take a task's place away; what runs on behind a partition becomes a copy."""
         attempt = self._machines.of(task)
+        ran_ns = self._board.now - int(self._board.w.start[task])
         row = self._board.lose(task, reason, cause, self._plans.save(task, elapsed))
+        if elapsed != ran_ns:  # it was slow, or stood still
+            self._board.details[row] = {"ran": elapsed}
         if attempt is not None and attempt.runs and attempt.node in self._machines.cut:
             self.orphan(attempt, row)
         elif attempt is not None:
@@ -122,7 +128,7 @@ class Redistribution:
         recovery = self._scenario.work.recovery_of(task)
         answer = ladder.failed(recovery, CAUSE[reason], board.now, ran_ns, lambda: float(self._draws.random()))
         number = self._plans.attempt.get(task, 0) + 1
-        board.details[row] = {**details, "attempt": number, "retries": answer.limit}
+        board.details[row] = {**board.details.get(row, {}), **details, "attempt": number, "retries": answer.limit}
         if len(members) == 1 and self.take_over(task, row):
             return
         for member in members:

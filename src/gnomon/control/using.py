@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from gnomon.control.attempt import Attempt
 from gnomon.control.board import PRESSED, Board
 from gnomon.control.copies import Copies
-from gnomon.control.machines import Attempt, Machines
+from gnomon.control.machines import Machines
 from gnomon.control.redistribution import Redistribution
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason
