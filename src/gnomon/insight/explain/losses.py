@@ -180,5 +180,8 @@ def failures(ground: Ground, task: int) -> list[int]:
 
 
 def is_final(ground: Ground, row: int) -> bool:
-    """Whether nothing follows a failure."""
-    return bool(ground.past.log.details.get(row, {}).get("final"))
+    """Whether nothing follows a failure, be it that of the task of the gang that was lost first."""
+    log, cause = ground.past.log, int(ground.past.log.cause[row])
+    if log.reason[row] == Reason.PEER and cause >= 0:
+        return is_final(ground, cause)
+    return bool(log.details.get(row, {}).get("final"))

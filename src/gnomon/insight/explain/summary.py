@@ -40,6 +40,8 @@ def summary(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) -> 
     elif state in (State.WAITING, State.HELD, State.DELAYED):
         text = f"{name} {_has_waited(ground, task)}: {_last(spells)}"
         text += _end(ground, spells) + _overtaken(ground, task)
+    elif what.first_start_ns[task] >= NEVER:
+        text = f"{name} {_gone(ground, task, spells)}"
     else:
         text = _started(ground, name, task, spells)
     return f"{text}{_others(ground, who)}."
@@ -51,6 +53,16 @@ def _has_waited(ground: Ground, task: int) -> str:
     waited = span(max(0, ground.horizon_ns - arrived))
     asked = amounts_of(ground.asked(ground.unit(task)))
     return f"has waited {waited} for {asked} since {span(arrived)}"
+
+
+def _gone(ground: Ground, task: int, spells: Sequence[Wait]) -> str:
+    """It went before it started."""
+    what = ground.past.outcome
+    arrived, end = int(what.arrive_ns[task]), int(what.end_ns[task])
+    how = "was cancelled" if what.state[task] == State.KILLED else "failed"
+    waited = f", having waited {span(end - arrived)}" if arrived < end < NEVER else ""
+    clauses = _clauses(spells) if waited else ""
+    return f"{how} at {span(end)}, before it started{waited}" + (f": {clauses}" if clauses else "")
 
 
 def _again(ground: Ground, name: str, task: int, spells: Sequence[Wait]) -> str:
