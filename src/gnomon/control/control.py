@@ -79,8 +79,8 @@ def _check(scenario: Scenario) -> None:
     for task, others in work.needs.items():
         peers = [work.id(other) for other in others if scenario.gang and work.job[other] == work.job[task]]
         if peers:
-            problem = "a task needs the result of one that starts together with it, as tasks of a gang do"
-            raise InputError(problem, field=f"task {work.id(task)}", found=peers[0], allowed="gang: false, or other jobs")
+            problem, allowed = "a task needs the result of one of its gang, which starts with it", "gang: false"
+            raise InputError(problem, field=f"task {work.id(task)}", found=peers[0], allowed=allowed)
 
 
 class Control:
