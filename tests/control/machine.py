@@ -43,6 +43,7 @@ class History:
             from gnomon.engine.fast import compiled as form
 
             self.advance, self.enter = form(self.parts.advance), FastWorld
+            control.speed_up(form, FastWorld)
         self.state = self.enter(self.world)
         self.names = [node.name for node in self.scenario.cluster.nodes]
         self.waiting_to_come = sorted({int(self.world.first[u]) for u in self.world.unit.tolist()})

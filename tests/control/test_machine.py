@@ -1,5 +1,5 @@
-"""Whatever happens, in whatever order: the invariants hold at every step, and in the end everybody is done, or waits for
-a stated reason."""
+"""Whatever happens, in whatever order: the invariants hold at every step, and in the end everybody is done, or waits
+for a stated reason."""
 
 from random import Random
 
@@ -59,3 +59,12 @@ def test_anything_may_happen_at_any_time() -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_long_histories_chosen_at_random(seed: int) -> None:
     tell(History(seed), Random(seed), 200)
+
+
+@pytest.mark.parametrize("seed", range(100, 105))
+def test_compiled_moves_write_the_same_log(seed: int) -> None:
+    plain, fast = History(seed), History(seed, compiled=True)
+    for history in (plain, fast):
+        tell(history, Random(seed), 200)
+    assert plain.digest() == fast.digest()
+    assert plain.control.details == fast.control.details

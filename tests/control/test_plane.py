@@ -52,7 +52,7 @@ def test_leases_pods_are_deleted_350_to_360_s_after_the_last_renewal(second: int
     assert 350 < deleted - renewal <= 360
 
 
-@pytest.mark.parametrize("second", (1_000, 1_001, 1_050, 1_099))
+@pytest.mark.parametrize("second", [1_000, 1_001, 1_050, 1_099])
 def test_ping_rounds_a_node_is_down_400_to_500_s_after_the_last_contact(second: int) -> None:
     run = play([task("t", 4, 3_000)], [crash(second, 900, "n0")], SLURM)
     (down,) = times(run, Kind.NOTICE)

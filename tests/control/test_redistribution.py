@@ -28,7 +28,7 @@ def test_by_default_what_is_its_own_doing_is_not_tried_again() -> None:
     assert run.outcome.state[0] == State.FAILED
 
 
-@pytest.mark.parametrize("limit", (0, 1, 3))
+@pytest.mark.parametrize("limit", [0, 1, 3])
 def test_there_are_as_many_retries_as_the_limit_says(limit: int) -> None:
     run = play([task("t", 1, 10, recovery=again(limit))], [ALL_FAIL])
     assert len(times(run, Kind.START)) == limit + 1
@@ -63,7 +63,7 @@ def test_restarts_in_place_wait_0_10_20_40_s_and_so_on() -> None:
     assert [after - before for before, after in zip([10, 20, 40, 70, 120], [*begun[1:], 200], strict=True)] == [
         *(0, 10, 20, 40, 80),
     ]
-    assert set(line[2] for line in seen(run, Kind.START)) == {"t@n0"}
+    assert {line[2] for line in seen(run, Kind.START)} == {"t@n0"}
 
 
 def test_its_room_is_kept_for_who_starts_again_in_place() -> None:
@@ -91,7 +91,7 @@ def test_a_node_that_is_lost_meanwhile_has_no_room_for_a_restart() -> None:
     assert seen(run, Kind.START) == [(0, "START", "t@n0"), (60, "START", "t@n1")]
 
 
-@pytest.mark.parametrize("kind", (Fault.DRAIN, Fault.DEVICE))
+@pytest.mark.parametrize("kind", [Fault.DRAIN, Fault.DEVICE])
 def test_after_a_drain_or_with_a_lost_device_there_is_no_place_to_stay(kind: Fault) -> None:
     everything = Recovery((Retry(CAUSES, 5, in_place=True),))
     cluster = nodes(amount(4, gpus=1), amount(4, gpus=1))

@@ -144,7 +144,7 @@ class Control:
 
     def submit(self, task: int, at_ns: int) -> None:
         """The unit of a task that was never to be submitted (``submit_ns`` NEVER) is so at ``at_ns``, now or later."""
-        self._timers.at(at_ns, lambda: self._results.arrive(task))
+        self._results.submit(task, at_ns)
         self._wake()
 
     def remove(self, node: int, at_ns: int) -> None:
@@ -198,7 +198,8 @@ class Control:
         return NEVER if fruitless else self._timers.next_ns
 
     def _is_over(self) -> bool:
-        return self._board.over() and not self._again.waiting and not any(self._machines.copies())
+        coming = self._results.coming > 0 or bool(self._again.waiting)
+        return self._board.over() and not coming and not any(self._machines.copies())
 
     def _read(self) -> None:
         """What has happened since to tasks and nodes that are looked at, and what comes of that."""

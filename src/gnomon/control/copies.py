@@ -91,7 +91,7 @@ class Copies:
     def begin(self) -> None:
         """Look for slow tasks from now on."""
         if self._rule is not None and self._jobs:
-            self._scan = self._timers.at(self._board.now + self._rule.check_ns, self._look)
+            self._scan = self._timers.at(max(self._board.now, 0) + self._rule.check_ns, self._look)
 
     def _look(self) -> None:
         assert self._rule is not None

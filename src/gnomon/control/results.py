@@ -24,8 +24,8 @@ _NOWHERE = -2
 class Results:
     """Who needs whose result.
 
-    ``queue(task, cause)`` puts the unit of a task into its queue again; ``undo(task, cause)`` takes the result of a
-    task back, so that it has to be made again.
+    ``coming``: how many units are still to be submitted. ``queue(task, cause)`` puts the unit of a task into its queue
+    again; ``undo(task, cause)`` takes the result of a task back, so that it has to be made again.
     """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, plans: Plans) -> None:
@@ -37,6 +37,7 @@ class Results:
                 self._readers.setdefault(other, []).append(task)
         self._heads = sorted({self._head(task) for task in self._needs})
         self._waiting: dict[int, int] = {}
+        self.coming = 0
         self._gone: set[int] = set()
         self.queue: Callable[[int, int], None] = lambda task, cause: None
         self.undo: Callable[[int, int], None] = lambda task, cause: None
@@ -51,10 +52,17 @@ class Results:
             self._board.w.watch[task] |= GIVES
         for head in self._heads:
             submit = max(int(self._work.submit_ns[member]) for member in self._board.members(head))
-            self._timers.at(submit, lambda head=head: self.arrive(head))  # type: ignore[misc]
+            if submit < NEVER:
+                self.submit(head, submit)
 
-    def arrive(self, task: int) -> None:
+    def submit(self, task: int, at_ns: int) -> None:
+        """Enter when the unit of a task is submitted."""
+        self.coming += 1
+        self._timers.at(at_ns, lambda: self._arrive(task))
+
+    def _arrive(self, task: int) -> None:
         """The unit of a task is submitted: it waits for results, or in its queue."""
+        self.coming -= 1
         board, head, row = self._board, self._head(task), -1
         for member in board.members(head):
             row = board.row(Kind.ARRIVE, task=member)
