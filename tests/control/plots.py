@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
-from typing import TypeVar
+
+import numpy as np
 
 from gnomon.api import NEVER, Limits, Node, Resources, Scenario, Shape, Task, Tenant, Work, parse_policy
 from gnomon.model.cluster import Cluster, Machine
-from gnomon.model.fault import Failure, Fault
+from gnomon.model.fault import Failure, FailureProcess, Fault
 from gnomon.model.operation import (
     Budget,
     ControlPlane,
@@ -26,7 +28,6 @@ from gnomon.model.usage import Profile, Usage
 
 S = 10**9
 GI = 2**30
-_T = TypeVar("_T")
 
 _ALWAYS = Retry(INFRASTRUCTURE)
 _RECOVERIES = (
@@ -181,3 +182,28 @@ def _usage(of: Random) -> Usage | None:
 
 def _rarely(of: Random, in_so_many: int) -> bool:
     return of.randrange(in_so_many) == 0
+
+
+def rich(seed: int) -> Scenario:
+    """The same, with times at which the tasks come, and every kind of fault at a rate."""
+    bare, of = plot(seed), Random(-seed)
+    submit = np.array([of.randrange(600) * S for _ in range(len(bare.work))], np.int64)
+    nodes, tasks = ("node/*",), ("task/*",)
+    members = tuple(f"control/{member}" for member in range(bare.operation.control.members))
+    kinds: list[tuple[Fault, tuple[str, ...], int, int]] = [
+        *((Fault.CRASH, nodes, 700, 0), (Fault.REBOOT, nodes, 900, 0), (Fault.PARTITION, nodes, 600, 0)),
+        *((Fault.SLOW, nodes, 500, 3_000), (Fault.LEAK, nodes, 900, GI // 10), (Fault.DISK_FULL, nodes, 900, GI)),
+        *((Fault.DEVICE, ("node/n0", "node/n1"), 500, 1), (Fault.KILL, tasks, 5_000, 0)),
+        *((Fault.CANCEL, tasks, 20_000, 0), (Fault.LEADER, members, 1_000, 0), (Fault.DRAIN, nodes, 900, 0)),
+        *((Fault.CORDON, nodes, 900, 0), (Fault.LOSS, nodes, 900, 5_000), (Fault.DELAY, nodes, 900, 60 * S)),
+    ]
+    processes = (
+        FailureProcess(kind, targets, mean * S, 40 * S, amount=amount, until_ns=1_500 * S)
+        for kind, targets, mean, amount in kinds
+    )
+    return replace(
+        bare,
+        work=replace(bare.work, submit_ns=submit),
+        faults=(*bare.faults, *processes),
+        limits=Limits(until_ns=3_000 * S),
+    )

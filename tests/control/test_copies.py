@@ -2,7 +2,7 @@
 
 from gnomon.api import NEVER, Kind, Run, State
 from gnomon.model.fault import Fault
-from gnomon.model.operation import Eviction, Operation, Speculation
+from gnomon.model.operation import Eviction, Heartbeat, Operation, Speculation
 from gnomon.model.recovery import Backoff, Recovery, Retry
 from tests.builders import S, amount, nodes, task
 from tests.control.reading import crash, fault, part, play, seen, times, values
@@ -94,27 +94,22 @@ def test_what_failed_by_itself_behind_a_partition_failed_now() -> None:
 
 
 def test_a_start_that_never_reached_its_node_leaves_no_orphan() -> None:
-    run = play([task("t", 4, 50, at=15)], [part(10, 100, "n0")], Operation(eviction=LATE, detection=_silence(10)))
+    operation = Operation(eviction=LATE, detection=Heartbeat(grace_ns=5 * S))
+    run = play([task("t", 4, 50, at=12)], [part(10, 100, "n0")], operation)
     assert seen(run, *STORY) == [
-        (15, "START", "t@n0"),
-        (40, "FAIL", "t@n0", "NODE"),
-        (40, "START", "t@n1"),
-        (90, "END", "t@n1"),
+        (12, "START", "t@n0"),
+        (35, "FAIL", "t@n0", "NODE"),
+        (35, "START", "t@n1"),
+        (85, "END", "t@n1"),
     ]
-
-
-def _silence(seconds: float) -> object:
-    from gnomon.model.operation import Heartbeat
-
-    return Heartbeat(grace_ns=round(seconds * S))
 
 
 # ------------------------------------------------------------------ second copies
 
 
 def slow_bag(*faults: object, operation: Operation = SPECULATE, **facts: object) -> Run:
-    """Four tasks of 10 s of one job, one a node; the first node goes at a tenth of its speed from the beginning. A fifth
-    node is free."""
+    """Four tasks of 10 s of one job, one a node; the first node goes at a tenth of its speed from the beginning. A
+    fifth node is free."""
     slow = fault(Fault.SLOW, 0, NEVER, "n0", amount=1_000)
     tasks = [task(f"t{i}", 4, 10, job="bag", **facts) for i in range(4)]  # type: ignore[arg-type]
     return play(tasks, [slow, *faults], operation, cluster=nodes(4, 4, 4, 4, 4), gang=False)
@@ -203,3 +198,11 @@ def test_room_that_a_retry_keeps_is_not_withheld_twice() -> None:
     faults = [part(10, 100, "n0"), fault(Fault.DRAIN, 15, 10, "n0")]
     run = play([task("t", 4, 50, recovery=in_place)], faults, Operation(eviction=LATE), cluster=cluster)
     assert run.outcome.state[0] == State.DONE
+
+
+def test_a_task_that_begins_late_on_a_node_that_stands_still_keeps_to_its_limit() -> None:
+    """The command to start it arrives with the end of the partition, and nothing goes on then."""
+    stay = Operation(eviction=Eviction(after_ns=NEVER), detection=Heartbeat(grace_ns=100 * S))
+    faults = [part(10, 20, "n0"), fault(Fault.SLOW, 11, NEVER, "n0", amount=0)]
+    run = play([task("t", 4, 50, at=12, estimate=60)], faults, stay)
+    assert times(run, Kind.KILL) == [72]

@@ -212,3 +212,11 @@ def test_a_delay_grows_anew_after_a_long_run() -> None:
     recovery = Recovery((Retry(("killed",), 9, Backoff(10 * S, 20_000, reset_ns=100 * S)),))
     run = play([task("t", 1, 1_000, recovery=recovery)], killed(10, 30, 250))
     assert times(run, Kind.START) == [0, 20, 50, 260]
+
+
+def test_who_starts_again_in_place_keeps_to_the_limit_of_his_tenant() -> None:
+    tenants = (Tenant("ann", max_running=1),)
+    recovery = again(9, "killed", first=20, in_place=True)
+    tasks = [task("a", 1, 50, user="ann", recovery=recovery), task("b", 1, 50, at=1, user="ann")]
+    run = play(tasks, killed(10, name="a"), tenants=tenants)
+    assert times(run, Kind.START) == [0, 10, 60]

@@ -153,6 +153,7 @@ class Machines:
         attempt.begun_ns = self._board.now
         if attempt.node in self._use:
             self._enter(attempt)
+            self._set_end(attempt, attempt.end_ns)  # the loop has none, so that it may be news though it is the same
         else:
             self._set_end(attempt, min(self._board.now + attempt.plan_ns - attempt.done_ns, NEVER))
 

@@ -15,6 +15,7 @@ from gnomon.engine.streams import stream
 from gnomon.engine.world import ROWS
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer, Attempts
+from gnomon.scheduling.queueing import over_limit
 
 CAUSE = {
     Reason.EXIT: "exit",
@@ -207,7 +208,8 @@ class Redistribution:
         def again() -> None:
             self.waiting.pop(task, None)
             kept = self._give_up_room(task)
-            if not kept or node in self._machines.dead or node in self._machines.cut:
+            away = node in self._machines.dead or node in self._machines.cut
+            if not kept or away or over_limit(board.w, int(board.w.unit[task])):
                 self.queue(task, last)
             else:
                 board.start_here(task, node, bits, last)
