@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from random import Random
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gnomon.control.control import Control, controlled
 from gnomon.engine import invariants
 from gnomon.engine.log import State
 from gnomon.engine.run import grow, log_of
-from gnomon.engine.world import FROZEN, NEED_EVENTS, NEED_SPACE, OK, PAUSED, ROWS
+from gnomon.engine.world import FROZEN, NEED_EVENTS, NEED_SPACE, OK, PAUSED, ROWS, World
 from gnomon.model.fault import Failure, Fault
 from gnomon.systems.plain.profile import composition
 from tests.control.plots import GI, S, plot
@@ -37,7 +38,8 @@ class History:
         assert control is not None
         self.control: Control = control
         self.world, self.now = self.parts.world, 0
-        self.advance, self.enter = self.parts.advance, lambda world: world
+        self.advance: Any = self.parts.advance
+        self.enter: Callable[[World], Any] = lambda world: world
         if compiled:
             from gnomon.engine.fast import FastWorld
             from gnomon.engine.fast import compiled as form
@@ -67,9 +69,9 @@ class History:
         self.check()
         self._waiting_has_reasons()
 
-    def _continue(self, world: object) -> None:
+    def _continue(self, world: World) -> None:
         if world is not self.world:
-            self.world = world  # type: ignore[assignment]
+            self.world = world
             self.state = self.enter(self.world)
 
     def check(self) -> None:

@@ -111,7 +111,7 @@ def slow_bag(*faults: object, operation: Operation = SPECULATE, **facts: object)
     """Four tasks of 10 s of one job, one a node; the first node goes at a tenth of its speed from the beginning. A
     fifth node is free."""
     slow = fault(Fault.SLOW, 0, NEVER, "n0", amount=1_000)
-    tasks = [task(f"t{i}", 4, 10, job="bag", **facts) for i in range(4)]  # type: ignore[arg-type]
+    tasks = [task(f"t{i}", 4, 10, job="bag", **facts) for i in range(4)]
     return play(tasks, [slow, *faults], operation, cluster=nodes(4, 4, 4, 4, 4), gang=False)
 
 

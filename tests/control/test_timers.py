@@ -24,7 +24,12 @@ def test_what_is_not_cancelled_happens_in_the_order_of_time_and_entry(entries: l
 
 def test_what_comes_to_be_due_meanwhile_happens_too() -> None:
     timers, said = Timers(), list[str]()
-    timers.at(5, lambda: (said.append("first"), timers.at(5, lambda: said.append("second"))))
+
+    def first() -> None:
+        said.append("first")
+        timers.at(5, lambda: said.append("second"))
+
+    timers.at(5, first)
     timers.run(5)
     assert said == ["first", "second"]
 

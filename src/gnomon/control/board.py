@@ -224,7 +224,17 @@ class Board:
 
     def withdraw(self, task: int, cause: int) -> None:
         """Take a waiting or held task out for good; its unit goes with it."""
-        moves.withdraw(self.room(16 + int(self.w.size[self.w.unit[task]])), task, cause)
+        moves.withdraw(self._room_for_job(task), task, cause)
+
+    def withdraw_delayed(self, task: int, cause: int) -> None:
+        """Take the unit of a task that is delayed out for good."""
+        w = self._room_for_job(task)
+        for member in self.members(task):
+            w.state[member] = int(State.KILLED)
+            moves.leave_job(w, member, self.row(Kind.CANCEL, task=member, cause=cause))
+
+    def _room_for_job(self, task: int) -> World:
+        return self.room(16 + 2 * int(self.w.job_count[self.w.job[task]]))
 
     def end_now(self, task: int, fate: Kind, cause: int) -> None:
         """A running task ends at this instant, in the way that ``fate`` says (END, CANCEL)."""

@@ -224,7 +224,7 @@ def rows_make_sense(p: Parts) -> Broken:
 def _is_decision(w: World, row: int, kind: Kind, reason: Reason) -> bool:
     """Whether a row is a decision of the control plane, and not what a node or an operator does himself."""
     if kind is Kind.START:
-        return w.log_kind[w.log_cause[row]] not in (Kind.FAIL, Kind.RETRY, Kind.COPY_END)
+        return w.log_kind[w.log_cause[row]] not in (Kind.FAIL, Kind.RETRY, Kind.COPY_END, Kind.CANCEL)
     if kind is Kind.FAIL and reason is Reason.NODE:
         return bool(w.log_kind[w.log_cause[row]] == Kind.CLOSE)
     return kind in (Kind.NOTICE, Kind.HOLD) or (kind is Kind.CLOSE and reason is Reason.LOST)

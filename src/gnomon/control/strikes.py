@@ -337,6 +337,4 @@ class Strikes:
         elif state is State.DELAYED:
             self.again.cancel(task)
             self.results.cancel(task)
-            for member in board.members(task):
-                board.w.state[member] = int(State.KILLED)
-                board.row(Kind.CANCEL, task=member, cause=row)
+            board.withdraw_delayed(task, row)

@@ -197,7 +197,21 @@ def withdraw(w: World, task: int, cause: int) -> None:
             give_up_hold(w, member, row)
         w.at[TRIGGER] = row
         w.at[TASKS_INSIDE] -= 1
+        if not held:
+            leave_job(w, member, row)
     w.at[QUIET] = 0
+
+
+@kernel
+def leave_job(w: World, task: int, row: int) -> None:
+    """A task that had no place will never have one: its job does not wait for it. ``row`` is the log row that says
+    so."""
+    job = w.job[task]
+    if w.missing[job] > 0:
+        w.missing[job] -= 1
+        w.start_row[task] = row
+        if w.at[HELD] > 0:
+            _start_peers(w, task)
 
 
 @kernel
