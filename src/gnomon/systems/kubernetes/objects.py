@@ -6,7 +6,7 @@ are ns since 1970-01-01T00:00Z. Nothing here is changed once it is made: pods th
 :class:`PodSpec`, so what is worked out of a spec can be kept by ``id(spec)`` as long as the spec is kept.
 
 Workloads (ReplicaSet, Job ...) are in ``workloads``, volumes and claims in ``storage``, what the API server checks in
-``policies``, the scheduler's configuration in ``configuration``; ``snapshot`` holds lists of all of them.
+``policies``; ``snapshot`` holds lists of all of them.
 Matching is in ``selectors``, what a pod asks for in ``requests``.
 """
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.configuration import SchedulerConfiguration
 from gnomon.systems.kubernetes.objects import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.storage import (
@@ -28,7 +29,8 @@ from gnomon.systems.kubernetes.workloads import (
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """Lists by kind. ``replica_sets`` holds ReplicationControllers too; ``configuration`` None: the default.
+    """Lists by kind. ``replica_sets`` holds ReplicationControllers too. ``configuration``: a KubeSchedulerConfiguration as it
+    is written, None where there is none.
 
     ``notes``: what was ignored or taken for granted.
     """
@@ -53,5 +55,5 @@ class Objects:
     storage_classes: tuple[StorageClass, ...] = ()
     csi_nodes: tuple[CSINode, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
-    configuration: SchedulerConfiguration | None = None
+    configuration: Mapping[str, Any] | None = None
     notes: tuple[Note, ...] = ()
