@@ -74,6 +74,12 @@ def test_an_orphan_dies_with_its_node() -> None:
 
 def test_a_stateful_task_is_never_doubled() -> None:
     run = play([task("t", 4, 100)], [part(10, 50, "n0")], Operation(eviction=LATE, orphans="wait"))
+    stopped_and_replaced = [(60, "FAIL", "t@n0", "NODE"), (60, "START", "t@n0"), (160, "END", "t@n0")]
+    assert seen(run, *STORY) == [(0, "START", "t@n0"), *stopped_and_replaced]
+
+
+def test_a_stateful_task_that_was_not_given_up_goes_on() -> None:
+    run = play([task("t", 4, 100)], [part(10, 2, "n0")], Operation(eviction=LATE, orphans="wait"))
     assert seen(run, *STORY) == [(0, "START", "t@n0"), (100, "END", "t@n0")]
 
 

@@ -148,6 +148,10 @@ class Plane:
         """Whether the tasks of a node have been given up."""
         return node in self._silent and self._silent[node].given_up
 
+    def closed_row(self, node: int) -> int:
+        """The row by which a node that was taken for lost takes no new work."""
+        return self._silent[node].closed_row
+
     # ------------------------------------------------------------------ partitions and leadership
 
     def cut(self, number: int, side: Side, other: Side, row: int) -> None:

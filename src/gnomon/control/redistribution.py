@@ -3,7 +3,7 @@ place or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gnomon.control.attempt import Attempt
 from gnomon.control.board import CORDONED, Board
@@ -63,14 +63,22 @@ class Redistribution:
         self.take_over: Callable[[int, int], bool] = lambda task, cause: False
         self.orphan: Callable[[Attempt, int], None] = lambda attempt, cause: None
 
-    def fail(self, task: int, reason: Reason, cause: int, *, retriable: bool = True, **details: int | str) -> None:
+    def fail(
+        self,
+        task: int,
+        reason: Reason,
+        cause: int,
+        *,
+        retriable: bool = True,
+        details: Mapping[str, int | str] | None = None,
+    ) -> None:
         """An attempt that counts, or the hold of a place, is over; the unit of the task goes with it."""
         board = self._board
         if board.state(task) not in (State.RUNNING, State.HELD):
             return
         elapsed, in_place = self._elapsed(task), (int(board.w.node[task]), int(board.w.devices[task]))
         row = self._lose(task, reason, cause, elapsed)
-        self._answer(task, reason, row, elapsed, in_place if retriable else None, details, retriable=retriable)
+        self._answer(task, reason, row, elapsed, in_place if retriable else None, details or {}, retriable=retriable)
 
     def failed_itself(self, task: int, row: int) -> None:
         """The loop has ended an attempt that failed by itself; the row."""
@@ -115,7 +123,7 @@ class Redistribution:
         row: int,
         ran_ns: int,
         place: tuple[int, int] | None,
-        details: dict[str, int | str],
+        details: Mapping[str, int | str],
         *,
         retriable: bool = True,
     ) -> None:

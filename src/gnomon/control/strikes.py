@@ -123,8 +123,10 @@ class Strikes:
         return back
 
     def _is_back(self, node: int, row: int) -> None:
-        """A node says that it is there, and what of its tasks is gone."""
-        lost_results = node in self._amnesiac and not self.plane.given_up(node)
+        """A node says that it is there, and what of its tasks is gone; what was given up meanwhile, it stops."""
+        given_up = self.plane.given_up(node)
+        lost_results = node in self._amnesiac and not given_up
+        details = {"given_up": self.plane.closed_row(node)} if given_up else None
         self._amnesiac.discard(node)
         self.plane.heard(node, row)
         for copy in self.machines.on(node):
@@ -132,18 +134,20 @@ class Strikes:
                 self.copies.stop(copy, Reason.NODE, row)
         for task in self.board.placed(node):
             attempt = self.machines.of(task)
-            if attempt is not None and not attempt.alive and not attempt.finished:
-                self.again.fail(task, Reason.NODE, row)
+            gone = given_up or (attempt is not None and not attempt.alive)
+            if gone and not (attempt is not None and attempt.finished):
+                self.again.fail(task, Reason.NODE, row, details=details)
         if lost_results:
             self.results.node_lost(node, row)
 
     def give_up(self, node: int, row: int) -> None:
-        """The control plane gives up the tasks of a lost node."""
+        """The control plane gives up the tasks of a lost node; with ``orphans`` "wait" that is carried out, and they are
+        replaced, when something is heard of the node again."""
         if self.scenario.operation.orphans == "replace":
             for task in self.board.placed(node):
                 if self.board.w.node[task] == node:
                     self.again.fail(task, Reason.NODE, row)
-            self.results.node_lost(node, row)
+        self.results.node_lost(node, row)
 
     # ------------------------------------------------------------------ partitions
 

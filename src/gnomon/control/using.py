@@ -106,4 +106,4 @@ class Using:
         elif attempt.node in self._machines.cut:
             self._machines.stop(attempt)  # of which the control plane hears when the partition is over
         else:
-            self._again.fail(attempt.task, reason, cause, retriable=retriable, **numbers)
+            self._again.fail(attempt.task, reason, cause, retriable=retriable, details=numbers)
