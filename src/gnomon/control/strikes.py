@@ -141,8 +141,8 @@ class Strikes:
             self.results.node_lost(node, row)
 
     def give_up(self, node: int, row: int) -> None:
-        """The control plane gives up the tasks of a lost node; with ``orphans`` "wait" that is carried out, and they are
-        replaced, when something is heard of the node again."""
+        """The control plane gives up the tasks of a lost node. With ``orphans`` "wait" that is carried out, and they are
+        replaced, when the node is heard of again."""
         if self.scenario.operation.orphans == "replace":
             for task in self.board.placed(node):
                 if self.board.w.node[task] == node:
