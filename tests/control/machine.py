@@ -21,6 +21,7 @@ from gnomon.engine.log import State
 from gnomon.engine.run import grow, log_of
 from gnomon.engine.world import FROZEN, NEED_EVENTS, NEED_SPACE, OK, PAUSED, ROWS, World
 from gnomon.model.fault import Failure, Fault
+from gnomon.model.scenario import Scenario
 from gnomon.systems.plain.profile import composition
 from tests.control.plots import GI, S, plot
 
@@ -32,8 +33,8 @@ LENGTHS = (0, S, 5 * S, 10 * S, 30 * S, 60 * S, 200 * S)
 class History:
     """A world and its present. Every rule takes numbers that choose; what they choose from is there at any time."""
 
-    def __init__(self, seed: int, *, compiled: bool = False) -> None:
-        self.scenario = plot(seed)
+    def __init__(self, scenario: Scenario, *, compiled: bool = False) -> None:
+        self.scenario = scenario
         self.parts, control = controlled(self.scenario, composition)
         assert control is not None
         self.control: Control = control
@@ -231,7 +232,7 @@ def main() -> int:
     number = 0
     while steps < arguments.steps:
         seed, number = arguments.seed * 10**6 + number, number + 1
-        history = History(seed, compiled=not arguments.plain)
+        history = History(plot(seed), compiled=not arguments.plain)
         try:
             tell(history, Random(seed), arguments.each)
         except Exception as error:

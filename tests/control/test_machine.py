@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.control.machine import RULES, History, tell
+from tests.control.plots import plot
 
 _NUMBERS = st.integers(0, 1_023)
 _RULES = st.sampled_from([name for name, often in RULES for _ in range(often)])
@@ -25,7 +26,7 @@ class Anything(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**20))
     def begin(self, seed: int) -> None:
         """Choose how the cluster is run."""
-        self.history = History(seed)
+        self.history = History(plot(seed))
 
     @rule(which=_RULES, a=_NUMBERS, b=_NUMBERS, c=_NUMBERS)
     def happen(self, which: str, a: int, b: int, c: int) -> None:
@@ -58,12 +59,12 @@ def test_anything_may_happen_at_any_time() -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_long_histories_chosen_at_random(seed: int) -> None:
-    tell(History(seed), Random(seed), 200)
+    tell(History(plot(seed)), Random(seed), 200)
 
 
 @pytest.mark.parametrize("seed", range(100, 105))
 def test_compiled_moves_write_the_same_log(seed: int) -> None:
-    plain, fast = History(seed), History(seed, compiled=True)
+    plain, fast = History(plot(seed)), History(plot(seed), compiled=True)
     for history in (plain, fast):
         tell(history, Random(seed), 200)
     assert plain.digest() == fast.digest()

@@ -20,6 +20,10 @@ from gnomon.recovery.targets import resolve
 _Floats = npt.NDArray[np.float64]
 
 
+TOGETHER_MAX = 8
+"""Up to this attempt the chances of all tasks are drawn, and kept, together; later ones, of few tasks, one by one."""
+
+
 class Plans:
     """Work that is done and saved, attempts so far, and the world's columns ``duration`` and ``fate`` for the next.
 
@@ -53,6 +57,14 @@ class Plans:
         tasks = len(self._scenario.work)
         return draws.random(tasks), draws.random(tasks)
 
+    def _draw(self, position: int, attempt: int, task: int) -> tuple[float, float]:
+        """The numbers of one attempt. They are drawn for all tasks together while many are tried so often."""
+        if attempt <= TOGETHER_MAX:
+            fails, when = self._draws(position, attempt)
+            return float(fails[task]), float(when[task])
+        draws = stream(self._scenario.seed, f"fault {position} attempt {attempt} task {task}")
+        return float(draws.random()), float(draws.random())
+
     def first(self) -> None:
         """Plan the first attempts of all tasks."""
         saves = [one.checkpoint is not None for one in self._scenario.work.recoveries]
@@ -68,8 +80,9 @@ class Plans:
         w, attempt = self._board.w, self.attempt.get(task, 0) + 1
         length, fate = self.plan_ns(task), Kind.END
         for position, chance, about in self._chances:
-            if about[task] and self._draws(position, attempt)[0][task] < chance / E4 and length < NEVER:
-                moment = int(self._draws(position, attempt)[1][task] * length)
+            if about[task] and length < NEVER:
+                fails, when = self._draw(position, attempt, task)
+                moment = int(when * length) if fails < chance / E4 else length
                 if moment < length:
                     length, fate = moment, Kind.FAIL
         if length > self._limit[task]:
