@@ -75,29 +75,40 @@ def table(case: Case, points: Sequence[Point]) -> str:
     return "\n".join(lines)
 
 
-def svg(points: Sequence[Point]) -> str:
+def svg(case: Case, points: Sequence[Point]) -> str:
     """The curve as a picture: dots are simulated, the line is the formula."""
-    wide, high, margin = 640, 360, 48
-    far, top = max(one.every_ns for one in points), 1.1 * max(max(one.simulated, one.expected) for one in points)
+    cost, restart = case.checkpoint.cost_ns, case.checkpoint.restart_ns
+    left, right, upper, lower = 60.0, 620.0, 50.0, 310.0
+    far = 1.05 * max(one.every_ns for one in points)
+    top = 1.1 * max(one.simulated for one in points)
 
-    def place(every_ns: int, waste: float) -> tuple[float, float]:
-        return margin + (wide - 2 * margin) * every_ns / far, high - margin - (high - 2 * margin) * waste / top
+    def x(every_ns: float) -> float:
+        return left + (right - left) * every_ns / far
 
-    dots = [place(one.every_ns, one.simulated) for one in points]
-    line = " ".join("{:.1f},{:.1f}".format(*place(one.every_ns, one.expected)) for one in points)
-    marks = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in dots)
-    texts = "".join(
-        f'<text x="{x:.1f}" y="{high - margin + 18}" text-anchor="middle">{one.every_ns / MINUTE:.4g}</text>'
-        f'<text x="{x:.1f}" y="{y - 10:.1f}" text-anchor="middle">{one.simulated:.1%}</text>'
-        for one, (x, y) in list(zip(points, dots, strict=True))[::2]
-    )
-    axes = f"M{margin},{margin}V{high - margin}H{wide - margin}"
-    title = "time that is no work, by minutes between checkpoints (dots: simulated, line: formula)"
+    def y(waste: float) -> float:
+        return lower - (lower - upper) * waste / top
+
+    def text(at: float, down: float, words: str, anchor: str = "middle") -> str:
+        return f'<text x="{at:.1f}" y="{down:.1f}" text-anchor="{anchor}">{words}</text>'
+
+    fine = [far * step / 200 for step in range(1, 201)]
+    curve = [(x(every), y(1 - 1 / expected_factor(every, cost, restart, case.mtbf_ns))) for every in fine]
+    line = " ".join(f"{one:.1f},{down:.1f}" for one, down in curve if down >= upper)
+    marks = "".join(f'<circle cx="{x(one.every_ns):.1f}" cy="{y(one.simulated):.1f}" r="4"/>' for one in points)
+    best = x(daly_ns(cost, case.mtbf_ns))
+    labels = [
+        *(text(x(one.every_ns), lower + 16, f"{one.every_ns / MINUTE:.0f}") for one in points),
+        *(text(x(one.every_ns), y(one.simulated) - 10, f"{one.simulated:.1%}") for one in points),
+        *(text(left - 6, y(top * part / 4) + 4, f"{top * part / 4:.1%}", "end") for part in range(5)),
+        text(best + 4, lower - 8, "Daly", "start"),
+        text((left + right) / 2, lower + 36, "minutes of work between checkpoints"),
+        text((left + right) / 2, 24, "time that is no work (dots: simulated, line: formula)"),
+    ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="11">'
-        f'<rect width="{wide}" height="{high}" fill="white"/><path d="{axes}" fill="none" stroke="black"/>'
-        f'<polyline points="{line}" fill="none" stroke="steelblue"/>{marks}{texts}'
-        f'<text x="{wide / 2}" y="24" text-anchor="middle">{title}</text></svg>\n'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 360" font-family="sans-serif" font-size="11">\n'
+        f'<rect width="640" height="360" fill="white"/><path d="M{left},{upper}V{lower}H{right}" fill="none" '
+        f'stroke="black"/>\n<path d="M{best:.1f},{upper}V{lower}" stroke="silver" stroke-dasharray="4"/>\n'
+        f'<polyline points="{line}" fill="none" stroke="steelblue"/>\n{marks}\n{"".join(labels)}\n</svg>\n'
     )
 
 
@@ -112,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     points = [case.at(every) for every in case.grid([float(one) for one in chosen.minutes.split(",") if one])]
     print(table(case, points))
     if chosen.svg:
-        chosen.svg.write_text(svg(points), encoding="utf-8")
+        chosen.svg.write_text(svg(case, points), encoding="utf-8")
 
 
 if __name__ == "__main__":

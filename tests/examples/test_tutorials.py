@@ -241,3 +241,11 @@ def test_fair_share_lets_who_used_less_go_first() -> None:
     fair = two_users.waits(run("checkpoints/fair-share.yaml"))
     assert fair["ben"] == 5.0
     assert fair["ana"] == pytest.approx((20 * 10 + 40 * 20) / 160)
+
+
+def test_drivers_without_executors_wait_for_each_other_and_a_quota_solves_it() -> None:
+    """The right answer to kubeflow/spark-operator#594: 12 drivers take 12 processors, and nobody ever ends."""
+    stuck = run("checkpoints/drivers.yaml")
+    assert stuck.stopped == Reason.DEADLOCK
+    assert (stuck.log.kind == Kind.HOLD).sum() == 12
+    assert (run("checkpoints/drivers-quota.yaml").outcome.state == State.DONE).all()
