@@ -147,6 +147,18 @@ def test_a_full_disk_fails_whoever_writes() -> None:
     assert 18 <= times(run, Kind.FAIL)[0] < 18.00001
 
 
+def test_too_slow_a_disk_fails_the_worst_off() -> None:
+    """Two of 80 B/s share 100 B/s: 50 each, which is 62.5 % of what they want; the least is 70 %."""
+    writes = [uses(name, 20, **{"disk-io": ((0, 80),)}) for name in "ab"]
+    least = Operation(Enforcement(disk_fails_below_e4=7_000))
+    run = play(writes, (), least, cluster=nodes(one(disk_rate=100)))
+    assert seen(run, Kind.FAIL) == [(0, "FAIL", "a@n0", "DISK")]
+    (facts,) = details(run, Kind.FAIL)
+    assert (facts["part_e4"], facts["least_e4"]) == (6_250, 7_000)
+    assert run.log.kind[run.log.cause[run.log.kind == Kind.FAIL]] == [Kind.START]
+    assert times(run, Kind.END) == [20]
+
+
 def test_behind_a_partition_a_death_is_heard_of_later() -> None:
     leaking = uses("t", 100, 1, limit=Resources(memory_bytes=2 * GI), memory=grows(GI // 16))
     stay = Operation(eviction=Eviction(after_ns=1_000 * S))

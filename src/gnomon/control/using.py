@@ -66,22 +66,27 @@ class Using:
                 )
 
     def _short(self, node: int, incident: Incident, numbers: dict[str, int | str]) -> int:
-        """A node is short of something: the row, whose cause is who came there last, or a fault."""
-        w = self._board.w
-        starts = [int(w.start_row[task]) for task in self._board.placed(node)]
-        cause = self.fault_row.get(node, max(starts, default=-1))
+        """A node is short of something: the row."""
+        cause = self._origin(node)
         value = int(numbers.get("available", 0))
         reason = Reason.SPILLING if incident.kind == "spill" else _SHORT_OF[incident.resource]
         row = self._board.row(Kind.PRESSURE, node=node, cause=cause, reason=reason, value=value, details=numbers)
         self._pressure[node, incident.resource] = row
         return row
 
+    def _origin(self, node: int) -> int:
+        """The row that made a node short of something: the fault that is on, or the start of who came there last."""
+        starts = [int(self._board.w.start_row[task]) for task in self._board.placed(node)]
+        return self.fault_row.get(node, max(starts, default=-1))
+
     def _kill(self, node: int, attempt: Attempt, incident: Incident, numbers: dict[str, int | str]) -> None:
         own = incident.resource == "memory" and "limit" in numbers
         if own:
             reason, cause = Reason.MEMORY, int(self._board.w.start_row[attempt.task])
+        elif incident.resource == "disk-io":  # nothing is used up: too many share the disk
+            reason, cause = Reason.DISK, self._origin(node)
         else:
-            reason = _SHORT_OF.get(incident.resource, Reason.DISK)
+            reason = _SHORT_OF[incident.resource]
             cause = self._pressure.get((node, incident.resource), -1)
             if cause < 0 or self._board.w.log_t[cause] < self._board.now:
                 cause = self._short(node, incident, numbers)
