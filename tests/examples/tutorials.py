@@ -66,14 +66,17 @@ def transcript(commands: list[tuple[str, str]]) -> str:
 
 
 def folded(text: str) -> str:
-    """Output as a page shows it: long lines are broken, below the last column where it is a table of words."""
-    lines, indent = [], 0
+    """Output as a page shows it: sentences are broken, in a table of what happened below their column; other tables are
+    left as they are."""
+    lines, width, indent = [], WIDTH, 0
     for line in text.splitlines():
-        header = re.fullmatch(r"[A-Z ]+", line)
-        indent = line.rfind("  ") + 2 if header and "  " in line else indent if line else 0
-        lines += wrap(line, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False) or [
-            ""
-        ]
+        if not line:
+            width, indent = WIDTH, 0
+        elif "  " in line and re.fullmatch(r"[A-Z -]+", line):
+            told = line.endswith(" WHAT")
+            width, indent = (WIDTH, line.index(" WHAT") + 1) if told else (len(text), 0)
+        below = " " * indent
+        lines += wrap(line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False) or [""]
     return "".join(f"{line}\n" for line in lines)
 
 
