@@ -39,7 +39,6 @@ _WHY = {
     PRESSED: Reason.UNDER_PRESSURE,
     REMOVED: Reason.REMOVED,
 }
-_PLACED = (int(State.RUNNING), int(State.HELD))
 
 
 class Board:
@@ -111,7 +110,8 @@ class Board:
 
     def placed(self, node: int) -> list[int]:
         """The tasks that have a place on a node."""
-        here = (self.w.node == node) & np.isin(self.w.state, _PLACED)
+        state = self.w.state
+        here = (self.w.node == node) & ((state == State.RUNNING) | (state == State.HELD))
         found: list[int] = np.flatnonzero(here).tolist()
         return found
 

@@ -40,7 +40,8 @@ FRUITLESS_MAX = 100_000
 """After so many calls in a row before which no task started or ended, in a run without a horizon, nothing more is
 expected of faults that are drawn at a rate."""
 
-_READ = tuple(int(kind) for kind in (Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL))
+_READ = np.zeros(max(Kind) + 1, np.bool_)
+_READ[[Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL]] = True
 
 
 def is_needed(scenario: Scenario) -> bool:
@@ -187,6 +188,8 @@ class Control:
         self._read()
         self._drains.go_on()
         self._read()
+        if self._again.fresh:
+            self._copies.begin()
         changed = int(board.w.at[ROWS]) > rows
         due = board.now if changed and not before_pass else self._due()
         board.call(due_ns=due, again=before_pass and bool(self._again.fresh))
@@ -212,7 +215,7 @@ class Control:
         first, last = self._seen, int(w.at[ROWS])
         self._seen = last
         kind, task = w.log_kind[first:last], w.log_subject[first:last]
-        about = np.isin(kind, _READ) & (task >= 0)
+        about = _READ[kind] & (task >= 0)
         self._fruitless = 0 if about.any() else self._fruitless + 1
         node = w.log_node[first:last]
         looked_at = (w.watch[task] != 0) | ((node >= 0) & (w.watch_node[node] != 0))

@@ -10,10 +10,15 @@ from gnomon.control.machines import Machines
 from gnomon.control.plans import FAILS, GIVES, Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
-from gnomon.model.resources import NEVER
+from gnomon.model.resources import E4, NEVER
 from gnomon.model.scenario import Scenario
+from gnomon.model.work import IntArray
 from gnomon.recovery.speculation import candidates
 from gnomon.scheduling.placing import choose_devices, choose_node
+
+_COMPARED = (State.DONE, State.RUNNING)
+_OVER = (State.DONE, State.KILLED, State.REJECTED, State.FAILED)
+"""When all tasks are so, nobody needs a copy, until one is queued again."""
 
 
 class Copies:
@@ -24,7 +29,12 @@ class Copies:
         self._machines, self._plans = machines, plans
         self._rule = scenario.operation.speculation
         self._scan = -1
-        self._jobs = self._jobs_of_many()
+        work = scenario.work
+        size = np.bincount(work.job)
+        self._tasks = np.flatnonzero(size[work.job] > 1)  # those of jobs of several, by job
+        self._tasks = self._tasks[np.argsort(work.job[self._tasks], kind="stable")]
+        self._size = size[size > 1]
+        self._first = np.cumsum(self._size) - self._size
 
     # ------------------------------------------------------------------ orphans
 
@@ -81,34 +91,36 @@ class Copies:
 
     # ------------------------------------------------------------------ second copies of slow tasks
 
-    def _jobs_of_many(self) -> dict[int, list[int]]:
-        if self._rule is None:
-            return {}
-        job = self._scenario.work.job
-        sizes = np.bincount(job)
-        return {int(j): np.flatnonzero(job == j).tolist() for j in np.flatnonzero(sizes > 1)}
-
     def begin(self) -> None:
-        """Look for slow tasks from now on."""
-        if self._rule is not None and self._jobs:
+        """Look for slow tasks from now on, if nobody does already."""
+        if self._rule is not None and len(self._first) and not self._timers.holds(self._scan):
             self._scan = self._timers.at(max(self._board.now, 0) + self._rule.check_ns, self._look)
 
     def _look(self) -> None:
         assert self._rule is not None
-        for tasks in self._jobs.values():
-            self._look_at(tasks)
-        if any(self._board.w.state[task] < State.DONE for tasks in self._jobs.values() for task in tasks):
+        state = self._board.w.state[self._tasks]
+        done, running = (np.add.reduceat((state == one).astype(np.int64), self._first) for one in _COMPARED)
+        copied = {attempt.task for attempt in self._machines.copies() if attempt.speculative}
+        for job in np.flatnonzero((done > 0) & (running > 0)).tolist():
+            first = self._first[job]
+            self._look_at(self._tasks[first : first + self._size[job]], copied)
+        if not np.isin(state, _OVER).all():
             self.begin()
 
-    def _look_at(self, tasks: list[int]) -> None:
+    def _look_at(self, tasks: IntArray, copied: set[int]) -> None:
         assert self._rule is not None
-        w = self._board.w
-        running = [(task, int(w.start[task])) for task in tasks if w.state[task] == State.RUNNING]
-        done = [int(w.duration[task]) for task in tasks if w.state[task] == State.DONE]
-        copied = {attempt.task for attempt in self._machines.copies() if attempt.speculative}
-        for task in candidates(self._board.now, running, done, len(tasks), self._rule):
-            if task not in copied:
-                self._speculate(task)
+        w, state = self._board.w, self._board.w.state[tasks]
+        done = w.duration[tasks[state == State.DONE]]
+        running = [task for task in tasks[state == State.RUNNING].tolist() if task not in copied]
+        if not running:
+            return
+        middle = (len(done) - 1) // 2
+        longest = self._board.now - int(w.start[running].min())
+        if longest * E4 <= int(np.partition(done, middle)[middle]) * self._rule.multiplier_e4:
+            return  # not even who has run longest is slow, against the lower of the two in the middle
+        starts = [(task, int(w.start[task])) for task in running]
+        for task in candidates(self._board.now, starts, done.tolist(), len(tasks), self._rule):
+            self._speculate(task)
 
     def _speculate(self, task: int) -> None:
         """Start a second copy where there is room, on another node."""

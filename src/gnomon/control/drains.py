@@ -10,6 +10,7 @@ from gnomon.control.plans import SAVES
 from gnomon.control.redistribution import Redistribution
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.scenario import Scenario
+from gnomon.model.work import IntArray
 from gnomon.recovery.budgets import allows
 
 _PLACED = (State.RUNNING, State.HELD)
@@ -26,6 +27,7 @@ class Drains:
         self._draining: dict[int, int] = {}
         self._drains: dict[int, set[int]] = {}
         self._refused: set[int] = set()
+        self._tasks_of: dict[int, IntArray] = {}
 
     def begin(self, node: int, number: int, cause: int) -> None:
         """Close a node and send its tasks elsewhere; the number of the drain."""
@@ -49,9 +51,14 @@ class Drains:
                     continue  # it went with its gang
                 self._send_away(task, row)
 
+    def _peers(self, job: int) -> IntArray:
+        if job not in self._tasks_of:
+            self._tasks_of[job] = np.flatnonzero(self._work.job == job)
+        return self._tasks_of[job]
+
     def _send_away(self, task: int, row: int) -> None:
         board, job = self._board, self._work.job_name(task)
-        peers = np.flatnonzero(self._work.job == self._work.job[task])
+        peers = self._peers(int(self._work.job[task]))
         away = int(np.isin(board.w.state[peers], _AWAY).sum())
         going = sum(board.state(member) in _PLACED for member in board.members(task))  # a gang goes as a whole
         if not allows(self._budgets, job, away + going - 1):

@@ -292,6 +292,7 @@ def end(w: World, task: int, fate: int, cause: int) -> int:
     release(w, task, row)
     w.state[task] = S_DONE if fate == END else S_KILLED
     w.fate[task] = fate
+    w.duration[task] = w.at[NOW] - w.start[task]
     w.at[TASKS_INSIDE] -= 1
     return row
 
