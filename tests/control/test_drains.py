@@ -1,8 +1,8 @@
 """Drains empty a node as fast as the disruption budgets allow."""
 
-from gnomon.api import Kind, State
+from gnomon.api import NEVER, Kind, State
 from gnomon.model.fault import Fault
-from gnomon.model.operation import Budget, Operation
+from gnomon.model.operation import Budget, Eviction, Operation
 from tests.builders import nodes, task
 from tests.control.reading import crash, fault, part, play, seen, times
 
@@ -72,5 +72,6 @@ def test_tasks_that_hold_places_go_as_well() -> None:
 
 
 def test_a_stateful_task_on_a_node_that_is_cut_off_is_not_drained() -> None:
-    run = play([task("t", 4, 100)], [part(5, 30, "n0"), DRAIN], Operation(orphans="wait"))
+    stay = Operation(orphans="wait", eviction=Eviction(after_ns=NEVER))
+    run = play([task("t", 4, 100)], [part(5, 30, "n0"), DRAIN], stay)
     assert seen(run, Kind.FAIL, Kind.COPY) == [(35, "FAIL", "t@n0", "DRAINED")]
