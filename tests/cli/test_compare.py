@@ -73,6 +73,14 @@ def test_scenarios_that_have_one_policy_are_variants_too(gnomon: Gnomon, workpla
         assert found == dict(zip(names, (25 if options else 20, 10), strict=True))
 
 
+def test_scenario_files_are_variants_under_their_names(gnomon: Gnomon, workplace: Path) -> None:
+    (workplace / "wider.yaml").write_text(SCENARIO)
+    ended = gnomon("compare", "scenario.yaml", "wider.yaml", "-o", "json")
+    assert list(variants(ended.out)) == ["scenario", "wider"]
+    ended = gnomon("compare", "scenario.yaml", "wider.yaml", "-p", "fcfs,sjf", "-o", "json")
+    assert list(variants(ended.out)) == ["scenario fcfs", "scenario sjf", "wider fcfs", "wider sjf"]
+
+
 def test_the_page_shows_all_variants(gnomon: Gnomon, workplace: Path) -> None:
     ended = gnomon("compare", "trace.swf", "-p", "fcfs,easy", "--seeds", "1,2", "--html", "page.html", "--workers", 1)
     assert ended.code == ANSWERED

@@ -52,6 +52,7 @@ def compare(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate the same work under several policies, on several clusters, with several seeds: one row a variant.
+    Several scenario files are set side by side as they are, each under its name.
 
     A star marks the best of a column. With several seeds a value is a mean with its 95 % confidence interval.
     """
@@ -117,10 +118,14 @@ def _trials(
 
 
 def _titles(scenarios: Sequence[Scenario]) -> list[str]:
-    """The policy of each; those of a file that have the same one are numbered."""
+    """The policy of each, or its name where they come from several files, or both; what is the same is numbered."""
+    names = [scenario.name for scenario in scenarios]
+    several, alone = len(set(names)) > 1, len(set(names)) == len(names)
     seen: Counter[str] = Counter()
     titles = []
-    for text in (scenario.policy.text for scenario in scenarios):
+    for name, scenario in zip(names, scenarios, strict=True):
+        policy = scenario.policy.text
+        text = (name if alone else f"{name} {policy}") if several else policy
         seen[text] += 1
         titles.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
     return titles

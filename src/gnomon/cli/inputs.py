@@ -26,22 +26,28 @@ class Arguments:
 
 
 def scenarios_of(given: Arguments) -> list[Scenario]:
-    """The scenarios that were asked for: several only where a scenario file has several policies and none was said.
+    """The scenarios that were asked for: several where there are several scenario files, or where one has several
+    policies and none was said.
 
     Raises InputError for what cannot be read or is not known.
     """
-    from gnomon.api.load import is_scenario, load_cluster, load_scenario
+    from gnomon.api.load import is_scenario, load_cluster
 
-    if len(given.work) == 1 and not given.work_format and is_scenario(given.work[0]):
-        found = load_scenario(given.work[0])
-        if given.policy is not None:
-            found = without_policies(found)
+    if not given.work_format and all(is_scenario(path) for path in given.work):
+        found = [one for path in given.work for one in _in_file(path, given)]
         if given.cluster is not None:
             cluster = load_cluster(given.cluster, format=given.cluster_format)
             found = [replace(scenario, cluster=cluster) for scenario in found]
     else:
         found = [_of_parts(given)]
     return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+
+
+def _in_file(path: str, given: Arguments) -> list[Scenario]:
+    from gnomon.api.load import load_scenario
+
+    found = load_scenario(path)
+    return found if given.policy is None else without_policies(found)
 
 
 def without_policies(scenarios: Sequence[Scenario]) -> list[Scenario]:
@@ -59,6 +65,9 @@ def scenario_of(given: Arguments) -> Scenario:
     from gnomon.model.errors import InputError
 
     found = scenarios_of(given)
+    if len(found) > 1 and len(given.work) > 1:
+        problem = "several scenario files are for gnomon compare"
+        raise InputError(problem, found=", ".join(given.work), allowed="one of them")
     if len(found) > 1:
         policies = ", ".join(scenario.policy.text for scenario in found)
         raise InputError(

@@ -41,9 +41,10 @@ class Metrics:
     - ``makespan_s``: last end - first submission.
     - ``wait_s``: first start - submission, of all that started. ``turnaround_s``: end - submission, of all that started
       and ended, also by being killed.
-    - ``bounded_slowdown``: of the same, max(1, turnaround / max(run, 10 s)), the run being that of the last attempt;
-      with one attempt this is (wait + run) / max(run, 10 s) (Feitelson and Rudolph, "Metrics and benchmarking for
-      parallel job scheduling", JSSPP 1998).
+    - ``bounded_slowdown``: of the same, max(1, turnaround / max(run, 10 s)), the run being that of the last attempt
+      (of a task that was done in several, at least what it takes undisturbed: the last may have gone on from a
+      checkpoint); with one attempt this is (wait + run) / max(run, 10 s) (Feitelson and Rudolph, "Metrics and
+      benchmarking for parallel job scheduling", JSSPP 1998).
     - ``utilisation``, by resource: U = sum(r t) / (C T), with r what a task asks for, t the time it ran, over all
       attempts and copies, C what the cluster has, T the time observed. ``allocated``: the same with the time it had its
       place, be it only held for a gang, or lost on a node whose end nobody has noticed yet.
@@ -170,6 +171,8 @@ def of_history(past: History) -> Metrics:
 def _bounded_slowdown(past: History, ended: BoolArray, turnaround_ns: IntArray) -> npt.NDArray[np.float64]:
     run_ns = np.zeros(len(ended), np.int64)
     run_ns[past.attempts.task] = past.run_ns  # attempts are in order, so the last one's stays
+    again = (past.outcome.state == State.DONE) & (past.outcome.attempts > 1)
+    run_ns[again] = np.maximum(run_ns[again], np.minimum(past.scenario.work.duration_ns[again], NEVER - 1))
     return np.maximum(1.0, turnaround_ns / np.maximum(run_ns[ended], TAU_NS))
 
 
