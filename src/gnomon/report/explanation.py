@@ -18,6 +18,9 @@ _KINDS = {
     "limit": "held by a limit",
     "behind": "behind others",
 }
+WAITS_MAX = 12
+"""How many waits are shown."""
+
 _BY_RESOURCE = re.compile(r"(asked|free|largest|used|limit|short)_(.+)")
 _TIMES = ("from_s", "waited_s")
 
@@ -34,7 +37,10 @@ def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
     if asked := found.get("why_not"):
         blocks.append(titled(f"WHY NOT {plain(asked['node'])}", Text(plain(asked["text"]))))
     if found["waiting"]:
-        blocks.append(titled("WHAT IT WAITS FOR", _waiting(found["waiting"])))
+        longest = _longest(found["waiting"])
+        less = f" (the {len(longest)} longest of {number(len(found['waiting']))} waits)"
+        title = "WHAT IT WAITS FOR" + (less if len(longest) < len(found["waiting"]) else "")
+        blocks.append(titled(title, _waiting(longest)))
     if found["classes"]:
         rows = [[number(c["nodes"]), c["example"], "; ".join(map(str, c["reasons"]))] for c in found["classes"]]
         blocks.append(titled("THE NODES", table(["NODES", "EXAMPLE", "REASONS"], rows, right=(0,))))
@@ -58,6 +64,15 @@ def moment(seconds: float | None) -> str:
         return NOTHING
     step = NS_PER_S // 1000 if seconds < 60 else NS_PER_S
     return format_duration(int(seconds * NS_PER_S / step) * step)
+
+
+def _longest(waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The longest waits, in order; the last one in any case."""
+    if len(waiting) <= WAITS_MAX:
+        return list(waiting)
+    last = len(waiting) - 1
+    order = sorted(range(last), key=lambda i: -(waiting[i]["numbers"].get("waited_s") or 0))
+    return [waiting[i] for i in sorted([*order[: WAITS_MAX - 1], last])]
 
 
 def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:

@@ -9,7 +9,7 @@ from typing import Any
 from gnomon.engine.log import Log, State
 from gnomon.insight.explain.case import Case, Goal, case_of, spokesman
 from gnomon.insight.explain.chain import Link, chain, event, rows_of_interest
-from gnomon.insight.explain.changes import Change, Simulate, Trials, search, trials_max
+from gnomon.insight.explain.changes import OTHERS, Change, Simulate, Trials, search, trials_max
 from gnomon.insight.explain.classes import NodeClass, node_classes
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
@@ -103,7 +103,8 @@ def explain(
             classes = node_classes(case.here, case.task, empty=case.infeasible)
         if _is_known(scenario.policy):
             changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
-            if not changes and case.mishap and case.mishap.less and case.goal is Goal.WELL:
+            within = any(change.cost < OTHERS for change in changes)
+            if not within and case.mishap and case.mishap.less and case.goal is Goal.WELL:
                 case = replace(case, wanted=case.mishap.less)
                 changes, complete = search(levers(case), Trials(case.wanted, simulate, most))
     text = summary(ground, who, task, spells)
@@ -160,7 +161,7 @@ def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> I
         yield f"listed is what at least halves the wait: it {case.wanted.text}"
     elif case is not None and case.mishap and case.mishap.trouble in (Trouble.LATE, Trouble.SLOW):
         weaker = case.wanted is case.mishap.less
-        does = "takes at least a tenth off the delay (nothing halves it)" if weaker else "at least halves the delay"
+        does = "takes at least a tenth off the delay (little halves it)" if weaker else "at least halves the delay"
         yield f"listed is what {does}: it {case.wanted.text}"
 
 

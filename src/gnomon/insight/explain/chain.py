@@ -17,6 +17,7 @@ from gnomon.insight.explain.phrases import seconds
 from gnomon.insight.explain.queues import place_in_queue
 from gnomon.insight.explain.sentences import sentence
 from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.explain.troubles import Trouble
 
 OWN_MAX = 12
 """How many of the rows about the subject are shown: the latest."""
@@ -151,6 +152,9 @@ def _of_mishap(case: Case) -> list[int]:
     log, node = ground.past.log, int(ground.past.log.node[found.row])
     rows = [found.row, *_back_to_fault(ground, found.row)]
     rows += rows_of(log, case.tasks, Kind.START)[:1].tolist()
+    if found.trouble is Trouble.STILL:
+        noticed = np.flatnonzero((log.kind == Kind.NOTICE) & (log.cause == found.row))
+        rows += [*noticed.tolist(), *np.flatnonzero((log.kind == Kind.CLOSE) & np.isin(log.cause, noticed)).tolist()]
     if found.reason in (Reason.NODE_MEMORY, Reason.EVICTED):
         those = crowd(ground, node, found.row)
         most = sorted(range(len(those.tasks)), key=lambda i: (-those.used[i], i))[:HOLDERS_MAX]

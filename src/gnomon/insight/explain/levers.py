@@ -47,6 +47,10 @@ def _to_be_well(case: Case) -> Iterator[Lever]:
     if found.trouble is Trouble.TWICE:
         yield from operation.fence(case, found.since_fault_ns)
         yield from operation.orphans(case)
+    elif found.trouble is Trouble.STILL:
+        yield from operation.detection(case)
+        yield from operation.eviction(case)
+        yield from operation.replaced(case)
     elif found.trouble is Trouble.SLOW:
         yield from _against_slowness(case, found.reason)
     else:
@@ -61,6 +65,8 @@ def _against_slowness(case: Case, reason: Reason) -> Iterator[Lever]:
         yield from recovery.own_request(case, "cpu")
     elif reason is Reason.PAUSES:
         yield from recovery.own_limit(case, "memory")
+    if reason in (Reason.CPU, Reason.DISK_RATE, Reason.SPILLING):
+        yield from operation.spread(case)
     yield from operation.speculation(case)
     yield from more.nodes(case)
 
@@ -84,6 +90,8 @@ def _against_loss(case: Case, found: Mishap) -> Iterator[Lever]:
     if reason is Reason.NODE:
         yield from operation.detection(case)
         yield from operation.eviction(case)
+    if reason in (*_BY_MEMORY, Reason.STORE, Reason.DISK):
+        yield from operation.spread(case)
     if reason in _BY_MEMORY and node >= 0:
         yield from operation.neighbours(case, node)
         yield from operation.node_memory(case, node)

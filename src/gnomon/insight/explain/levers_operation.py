@@ -14,6 +14,7 @@ from gnomon.insight.explain.losses import peak
 from gnomon.insight.explain.phrases import size, span, written
 from gnomon.model.operation import Heartbeat, Operation, Speculation
 from gnomon.model.quantity import NS_PER_S
+from gnomon.scheduling.policy import parse_policy
 
 OTHERS_MAX = 3
 """How many others on the node are tried, those who use most beyond what they asked for first."""
@@ -111,6 +112,36 @@ def orphans(case: Case) -> Iterator[Lever]:
             lambda operation, value: replace(operation, orphans=value),
             phrase=lambda _: "replace tasks of a lost node only when it is known that they have stopped",
         )
+
+
+def replaced(case: Case) -> Iterator[Lever]:
+    """Replace tasks of lost nodes without knowing that they have stopped."""
+    if case.ground.scenario.operation.orphans == "wait":
+        yield _operation(
+            case,
+            "orphans",
+            "wait",
+            ["replace"],
+            lambda operation, value: replace(operation, orphans=value),
+            phrase=lambda _: "replace tasks of a lost node though they may still run there",
+        )
+
+
+def spread(case: Case) -> Iterator[Lever]:
+    """Place tasks where most is left rather than in the first node with room."""
+    scenario, policy = case.ground.scenario, case.ground.scenario.policy
+    if policy.placement != "first-fit" or callable(policy.order) or len(scenario.cluster.nodes) == 1:
+        return
+    yield Lever(
+        kind=LIMIT,
+        object="scenario",
+        field="policy",
+        before=policy.text,
+        values=[f"{policy.text}+worst-fit"],
+        scenario=lambda value: replace(scenario, policy=parse_policy(value)),
+        size=lambda _: 1.0,
+        phrase=lambda value: f"spread tasks over the nodes (policy {value})",
+    )
 
 
 def speculation(case: Case) -> Iterator[Lever]:

@@ -20,8 +20,8 @@ from gnomon.model.resources import NEVER
 RETRIES_MAX = 16
 """How many more retries are tried at most."""
 
-STEPS_MAX = 4096
-"""How many values an amount has at most."""
+STEPS_MAX = 256
+"""How many values an amount of bytes has at most."""
 
 TIMES = tuple(
     n * NS_PER_S
@@ -56,9 +56,8 @@ def larger(name: str, has: int, most: int) -> Sequence[int]:
     step = 100 if name == "cpu" else 2**20
     if name == "cpu" and has >= 2_000:
         step = 1_000
-    while name != "cpu" and 8 * step < has:
+    while name != "cpu" and (8 * step < has or STEPS_MAX * step < most - has):
         step *= 2
-    step = max(step, -(-(most - has) // STEPS_MAX))
     first = has // step * step + step
     return range(first, max(most + step, first + 1), step) if most > first else (first,)
 

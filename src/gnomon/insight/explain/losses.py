@@ -149,7 +149,8 @@ def loss(ground: Ground, row: int) -> str:
         case Reason.DISK:
             return f"it failed at {when} for the disk of {where}{_disk(facts)}"
         case Reason.STORE:
-            return f"it failed at {when}, when the object store of {where} was full and could not spill"
+            has = f" of {size(int(facts['capacity']))}" if "capacity" in facts else ""
+            return f"it failed at {when}, when the object store{has} of {where} was full and could not spill"
         case Reason.DEVICE:
             return f"it lost its device on {where} at {when}"
         case Reason.KILLED:
@@ -170,7 +171,11 @@ def _too_little(facts: Facts) -> str:
 def _disk(facts: Facts) -> str:
     if "share" in facts and "demand" in facts:
         return f": it got {size(int(facts['share']))}/s of the {size(int(facts['demand']))}/s that it wanted"
-    return ", which was full"
+    if "spilled" in facts:
+        more = f"{size(int(facts['spilled']))} more than its object store of {size(int(facts['store']))} has room for"
+        return f": {more} had to lie on a disk of {size(int(facts['capacity']))}"
+    used = f", which was full ({size(int(facts['capacity']))})" if "capacity" in facts else ", which was full"
+    return used + (f"; it used {size(int(facts['task_used']))} of it" if "task_used" in facts else "")
 
 
 def failures(ground: Ground, task: int) -> list[int]:

@@ -159,3 +159,34 @@ def delay_ns(ground: Ground, task: int) -> int:
     if what.state[task] != State.DONE or plan >= NEVER:
         return 0
     return max(0, int(what.end_ns[task] - what.first_start_ns[task]) - plan)
+
+
+# ------------------------------------------------------------------ attempts that stand still
+
+
+def stopped_by(ground: Ground, task: int) -> int:
+    """The fault that stopped a task's node while the control plane still takes it for running, -1 if none did."""
+    log, what = ground.past.log, ground.past.outcome
+    node, start = int(what.node[task]), int(what.start_ns[task])
+    if what.state[task] != State.RUNNING or node < 0:
+        return -1
+    faults = ((log.kind == Kind.FAULT) & (log.node == node) & (log.t_ns >= start)).nonzero()[0].tolist()
+    stops = [row for row in faults if log.details.get(row, {}).get("kind") in ("crash", "reboot")]
+    return next((row for row in stops if not ((log.kind == Kind.HEAL) & (log.cause == row)).any()), -1)
+
+
+def stands_still(ground: Ground, task: int) -> str:
+    """That it is taken for running on a node that has stopped, and why it is not replaced."""
+    fault = stopped_by(ground, task)
+    if fault < 0:
+        return ""
+    log = ground.past.log
+    where, when = ground.node_name(int(log.node[fault])), span(int(log.t_ns[fault]))
+    notice = ((log.kind == Kind.NOTICE) & (log.cause == fault)).nonzero()[0]
+    text = f"; {where} stopped at {when} and took it along"
+    if not len(notice):
+        return f"{text}, which nobody has noticed yet"
+    text += f", and is taken for lost since {span(int(log.t_ns[notice[0]]))}"
+    if ground.scenario.operation.orphans == "wait":
+        return f"{text}: it is not replaced before it is known that it has stopped"
+    return f"{text}: it has not been given up yet"

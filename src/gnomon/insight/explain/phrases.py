@@ -105,12 +105,12 @@ def seconds(ns: int) -> int | float | None:
 def span(ns: int) -> str:
     """A length of time, or a time since the beginning, to three digits of its smallest unit.
 
-    >>> span(7_384_500_000_000), span(61_234_567_891), span(0), span(NEVER)
-    ('2h3m5s', '1m1.235s', '0s', 'never')
+    >>> span(7_384_500_000_000), span(61_234_567_891), span(637_898_102), span(0), span(NEVER)
+    ('2h3m5s', '1m1.235s', '638ms', '0s', 'never')
     """
     if ns >= NEVER:
         return "never"
-    step = NS_PER_S if ns >= 3_600 * NS_PER_S else 10**6 if ns >= NS_PER_S else 1
+    step = NS_PER_S if ns >= 3_600 * NS_PER_S else 10**6 if ns >= 10**7 else 10**3 if ns >= 10**4 else 1
     return format_duration((ns + step // 2) // step * step if step > 1 else ns)
 
 

@@ -10,7 +10,7 @@ from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import failures
-from gnomon.insight.explain.ordeals import delay_ns, gave_up, ordeals, slowness
+from gnomon.insight.explain.ordeals import delay_ns, gave_up, ordeals, slowness, stands_still
 from gnomon.insight.explain.phrases import amounts_of, counted, listed, span
 from gnomon.insight.explain.queues import OVERTAKEN_LARGE, overtaken_by
 from gnomon.insight.explain.sentences import STOPPED, windows_at
@@ -183,6 +183,8 @@ def _gave_way(ground: Ground, task: int) -> str:
 def _ended(ground: Ground, task: int) -> str:
     what, work = ground.past.outcome, ground.work
     state, end, start = State(int(what.state[task])), int(what.end_ns[task]), int(what.start_ns[task])
+    if state is State.RUNNING and (still := stands_still(ground, task)):
+        return still
     if state is State.RUNNING:
         return ", and still runs" if int(what.attempts[task]) == 1 else f"; it started anew at {span(start)} and runs"
     if state is State.FAILED:

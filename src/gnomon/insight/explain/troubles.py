@@ -10,18 +10,20 @@ from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import failures
-from gnomon.insight.explain.ordeals import delay_ns, duplicates, planned_ns, slowest
+from gnomon.insight.explain.ordeals import delay_ns, duplicates, planned_ns, slowest, stopped_by
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.wanted import Wanted, done_by, run_again, run_once, run_to_its_end
 from gnomon.model.resources import NEVER
 
 
 class Trouble(Enum):
-    """It failed for good, ran twice, waits for another attempt, was done late as attempts were lost, or was slow."""
+    """It failed for good, ran twice, waits for another attempt, stands still on a node that has stopped, was done late
+    as attempts were lost, or was slow."""
 
     FAILED = "failed"
     TWICE = "twice"
     AGAIN = "again"
+    STILL = "still"
     LATE = "late"
     SLOW = "slow"
 
@@ -55,6 +57,8 @@ def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
         return Mishap(Trouble.TWICE, row, Reason(int(log.reason[int(log.cause[row])])), run_once(tasks, until), since)
     if lost and state in (State.WAITING, State.HELD, State.DELAYED):
         return Mishap(Trouble.AGAIN, lost[-1], reason, run_again(tasks, until))
+    if (fault := stopped_by(ground, task)) >= 0:
+        return Mishap(Trouble.STILL, fault, Reason.NODE, run_to_its_end(tasks, until))
     late, less = delay_ns(ground, task), None
     if state is State.RUNNING and (lost or slowest(ground, task)[0] >= 0):
         undisturbed = int(what.first_start_ns[task]) + min(planned_ns(ground, task), NEVER)
