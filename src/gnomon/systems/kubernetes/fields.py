@@ -1,7 +1,7 @@
 """Taking typed fields out of an object of the API: what is wrong is collected with its path, what is ignored is noted.
 
 >>> findings = Findings()
->>> pod = Fields({"name": "web", "replicas": "3", "nodeSelctor": {}, "future": 1}, findings, "Pod")
+>>> pod = Fields({"name": "web", "replicas": "3", "nodeSelctor": {"a": "b"}, "future": 1}, findings, "Pod")
 >>> pod.text("name"), pod.integer("replicas", 1), pod.labels("nodeSelector")
 ('web', 1, {})
 >>> pod.finish()
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Final
 
 from gnomon.formats.yaml import Steps, field_name
@@ -26,7 +27,7 @@ from gnomon.systems.kubernetes.quantity import parse_quantity
 INT64_MAX: Final = 2**63 - 1
 INT32_MAX: Final = 2**31 - 1
 
-_NEAR: Final = 0.85
+_NEAR: Final = 0.8
 """How alike an unknown field is to a known one to be taken for a slip, and not for one of a later version."""
 
 _NS_PER_S: Final = 10**9
@@ -71,6 +72,11 @@ class Fields:
     def __contains__(self, key: str) -> bool:
         self._asked.add(key)
         return self._value.get(key) is not None
+
+    @property
+    def steps(self) -> Steps:
+        """The path from the object's root."""
+        return self._steps
 
     def raw(self, key: str) -> Any:
         """What stands there, as it is."""
@@ -239,19 +245,20 @@ def parse_time(value: object) -> int:
     """
     if not isinstance(value, str):
         raise ValueError("not a time")
-    seconds, fraction = divmod_time(value)
-    return seconds * _NS_PER_S + fraction
+    return _time(value)
 
 
-def divmod_time(text: str) -> tuple[int, int]:
-    """Whole seconds since 1970, and ns: Python reads microseconds at most, MicroTime has them, and some tools more."""
+@lru_cache(maxsize=65536)
+def _time(text: str) -> int:
+    """The fraction is read apart: Python knows microseconds at most."""
     head, dot, tail = text.partition(".")
     digits = len(tail) - len(tail.lstrip("0123456789")) if dot else 0
     moment = datetime.fromisoformat(head + (tail[digits:] if dot else ""))
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return since.days * 86_400 + since.seconds, int(tail[:digits][:9].ljust(9, "0")) if digits else 0
+    fraction = int(tail[:digits][:9].ljust(9, "0")) if digits else 0
+    return (since.days * 86_400 + since.seconds) * _NS_PER_S + fraction
 
 
 def _names(steps: Steps) -> Iterator[str]:

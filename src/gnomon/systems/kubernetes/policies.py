@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gnomon.systems.kubernetes.objects import Amounts, Labels
+from gnomon.systems.kubernetes.objects import Amounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,7 @@ class ScopeRequirement:
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuota:
-    """A quota: ``hard`` by the names of quotas (``requests.cpu``, ``pods``); ``used``: the status, None where none.
-
-    ``written``: the amounts as they were written, for messages.
-    """
+    """A quota: ``hard`` by the names of quotas (``requests.cpu``, ``pods``); ``used``: the status, None where none."""
 
     name: str
     namespace: str = "default"
@@ -44,7 +41,6 @@ class LimitRangeItem:
     default: Amounts = field(default_factory=dict)
     default_request: Amounts = field(default_factory=dict)
     max_ratio_milli: Amounts = field(default_factory=dict)
-    written: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

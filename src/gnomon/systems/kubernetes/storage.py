@@ -41,7 +41,8 @@ class PersistentVolume:
 class PersistentVolumeClaim:
     """A claim. ``storage_class`` None: the default class; empty: none. ``volume``: what it is bound to.
 
-    ``selected_node``: the annotation volume.kubernetes.io/selected-node.
+    ``selected_node`` and ``bind_completed`` are annotations (volume.kubernetes.io/selected-node,
+    pv.kubernetes.io/bind-completed): the scheduler's choice, and whether the binding is done.
     """
 
     name: str
@@ -55,7 +56,7 @@ class PersistentVolumeClaim:
     selector: LabelSelector | None = None
     phase: str = ""
     selected_node: str = ""
-    bound_by_controller: bool = False
+    bind_completed: bool = False
     deletion_ns: int | None = None
 
 

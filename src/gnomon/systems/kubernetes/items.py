@@ -1,0 +1,327 @@
+"""The objects of a file one by one, as plain values that know where they stand.
+
+Files are what kubectl, Helm or an editor writes: YAML with several documents, JSON, JSON one after the other, lists
+(``kind: List``, ``PodList`` ...), gzipped or not. A large list is never held as a whole: what ``kubectl get -o yaml``
+and ``-o json`` print is cut into its items by their indentation, everything else is read as a whole, up to the bounds
+of :mod:`gnomon.formats`. What is wrong with one document or item does not keep the others from being read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from gnomon.formats.files import Path, open_bytes, open_text, read_text
+from gnomon.formats.yaml import JSON_BYTES_MAX, Located, Steps, parse_yaml
+from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes.block_yaml import BlockReader, NotPlainError
+
+LOCATED_CHARACTERS_MAX: Final = 2**22
+"""Text up to this size is read again, slowly, to find the line of what is wrong in it."""
+
+SKIPPED: Final = frozenset(
+    """managedFields env envFrom volumeMounts volumeDevices projected downwardAPI addresses nodeInfo imagePullSecrets
+    podIPs hostIPs volumesAttached volumesInUse lastState state data binaryData stringData""".split()
+)
+"""Keys whose blocks decide nothing here: not even parsed where they need not be."""
+
+_CHUNK_BYTES: Final = 2**22
+_HEAD_BYTES: Final = 2**16
+_LIST_START: Final = re.compile(rb'\A\s*\{\n(?: +"(?:apiVersion|kind|metadata)": [^\n]*\n)*( +)"items": \[\n( +)\{\n')
+_ALIAS_UNKNOWN: Final = "an alias without its anchor before it"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An object as a plain value. ``locate`` reads it again with its lines (None: they are not known), and ``first``
+    is the line before the first one of what it reads; ``path`` leads there to the object."""
+
+    value: Any
+    file: str | None = None
+    locate: Callable[[], Located | None] = lambda: None
+    first: int = 0
+    path: Steps = ()
+
+    def line(self, *steps: str | int) -> int | None:
+        """The line of what is at a path; where nothing is there, of what is around it."""
+        located = self.locate()
+        line = None if located is None else located.line(*self.path, *steps)
+        return None if line is None else line + self.first
+
+
+def read_items(path: Path) -> Iterator[Item | InputError]:
+    """The objects of a file, lists taken apart, and what is wrong with the file's documents."""
+    file = os.fspath(path)
+    try:
+        if _is_json(path):
+            yield from _json_items(path, file)
+        else:
+            yield from _yaml_items(path, file)
+    except InputError as error:
+        yield error.at(file=file)
+
+
+def taken_apart(item: Item) -> Iterator[Item]:
+    """The objects of a list, one below the other; an object itself if it is none.
+
+    The items of a ``PodList`` may leave out what they are.
+    """
+    value = item.value
+    key: Steps = ()
+    if isinstance(value, list):
+        parts = value
+    elif isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
+        parts, key = value["items"], ("items",)
+    else:
+        yield item
+        return
+    named = {}
+    if isinstance(value, dict) and value["kind"] != "List":
+        named = {"apiVersion": value.get("apiVersion"), "kind": value["kind"].removesuffix("List")}
+    for position, part in enumerate(parts):
+        whole = {**named, **part} if isinstance(part, dict) else part
+        yield from taken_apart(Item(whole, item.file, item.locate, item.first, (*item.path, *key, position)))
+
+
+# ---------------------------------------------------------------- YAML
+
+
+def _yaml_items(path: Path, file: str) -> Iterator[Item | InputError]:
+    reader = BlockReader(SKIPPED)
+    documents = _Documents(open_text(path))
+    for number, parts in enumerate(documents):
+        done = 0
+        for lines, first, in_list in parts:
+            found = _yaml_part(reader, lines, first, file)
+            if in_list and isinstance(found, InputError) and found.problem == _ALIAS_UNKNOWN:
+                for _ in parts:
+                    pass
+                yield from _rest_of_list(path, file, number, done)
+                break
+            if isinstance(found, Item):
+                yield from taken_apart(found)
+            elif found is not None:
+                yield found
+            done += in_list
+
+
+def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> Item | InputError | None:
+    """One document or one item of a list; None for one that is empty. ``first``: the number of lines before it."""
+    if not any(line and not line.isspace() and not line.lstrip(" ").startswith("#") for line in lines):
+        return None
+
+    def locate() -> Located | None:
+        text = "\n".join(lines)
+        return parse_yaml(text)[0] if len(text) <= LOCATED_CHARACTERS_MAX else None
+
+    try:
+        return Item(reader.read(list(lines)), file, locate, first)
+    except NotPlainError:
+        pass
+    text = "\n".join(lines)
+    try:
+        documents = parse_yaml(text)
+    except InputError as error:
+        hint = "; this looks like a template of Helm: give the output of `helm template`" if "{{" in text else ""
+        line = None if error.line is None else error.line + first
+        return InputError(
+            error.problem + hint, file=file, line=line, field=error.field, found=error.found, allowed=error.allowed
+        )
+    return Item(documents[0].value, file, lambda: documents[0], first)
+
+
+def _rest_of_list(path: Path, file: str, number: int, done: int) -> Iterator[Item | InputError]:
+    """The items of a list whose items share anchors: read as a whole, those left out that were read before."""
+    for position, parts in enumerate(_Documents(open_text(path), whole=True)):
+        for lines, first, _ in parts:
+            if position == number:
+                found = _yaml_part(BlockReader(), lines, first, file)
+                if isinstance(found, Item):
+                    yield from list(taken_apart(found))[done:]
+                elif found is not None:
+                    yield found
+
+
+class _Documents:
+    """Cuts lines into documents, and the items of a list in block style out of them.
+
+    Each document is an iterator of (lines, number of lines before, whether it is an item of the list); what is left of
+    a list without its items comes last and says nothing. ``whole``: lists are not cut.
+    """
+
+    def __init__(self, lines: Iterator[str], *, whole: bool = False) -> None:
+        self._lines = enumerate(lines)
+        self._whole = whole
+        self._ended = False
+        self._start: tuple[int, str] | None = None
+
+    def __iter__(self) -> Iterator[Iterator[tuple[list[str], int, bool]]]:
+        while not self._ended:
+            parts = self._document()
+            yield parts
+            for _ in parts:
+                pass
+
+    def _document(self) -> Iterator[tuple[list[str], int, bool]]:
+        outer: list[str] = []
+        first = 0
+        dash = ""  # what each item of the list starts with; " " right after `items:`
+        for number, line in self._within():
+            if not outer and not dash:
+                first = number
+            if dash == " " and line.strip(" ") and not line.lstrip(" ").startswith("#"):
+                indent = len(line) - len(line.lstrip(" "))
+                dash = line[:indent] + "- " if line.startswith("- ", indent) else ""
+                if dash:
+                    ended = yield from self._items(number, line, dash)
+                    if ended is None:
+                        return
+                    number, line = ended
+            outer.append(line)
+            if not self._whole and line.rstrip(" ") == "items:":
+                dash = " "
+        if dash in ("", " "):
+            yield outer, first, False
+
+    def _items(self, number: int, line: str, dash: str) -> Any:
+        """Yields the items of the list that starts at a line; gives the first line after it, None at the end."""
+        item, first = [f"{' ' * len(dash)}{line[len(dash) :]}"], number
+        blank = " " * len(dash)
+        for number, line in self._within():
+            if line.startswith(blank) or not line.strip(" ") or line.lstrip(" ").startswith("#"):
+                item.append(line)
+                continue
+            yield item, first, True
+            if not line.startswith(dash):
+                return number, line
+            item, first = [blank + line[len(dash) :]], number
+        yield item, first, True
+        return None
+
+    def _within(self) -> Iterator[tuple[int, str]]:
+        """The lines up to the end of the document."""
+        if self._start is not None:
+            yield self._start
+            self._start = None
+        for number, line in self._lines:
+            if line.startswith(("---", "...")) and (len(line) == 3 or line[3] in " \t"):
+                rest = line[3:].strip()
+                if rest and not rest.startswith("#"):
+                    self._start = number, f"   {line[3:]}"
+                return
+            yield number, line
+        self._ended = True
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def _is_json(path: Path) -> bool:
+    with open_bytes(path) as stream:
+        return stream.read(_HEAD_BYTES).lstrip()[:1] in (b"{", b"[")
+
+
+def _json_items(path: Path, file: str) -> Iterator[Item | InputError]:
+    with open_bytes(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+        start = _LIST_START.match(head)
+        if start is not None:
+            yield from _printed_list(stream.read, head, start, file)
+            return
+    text = read_text(path, limit_bytes=JSON_BYTES_MAX)
+    try:
+        values = [(orjson.loads(text), 0, len(text))]
+    except orjson.JSONDecodeError as error:
+        try:
+            values = list(_stream(text))
+        except json.JSONDecodeError as in_stream:
+            yield from _flow_yaml(text, file, InputError(f"not JSON: {error.msg}", file=file, line=in_stream.lineno))
+            return
+        except RecursionError:
+            yield InputError("nested too deep", file=file)
+            return
+    for value, begin, end in values:
+        own = text[begin:end]
+        before = text.count("\n", 0, begin)
+        yield from taken_apart(Item(value, file, lambda own=own: _located(own), before))  # type: ignore[misc]
+
+
+def _printed_list(
+    read: Callable[[int], bytes], buffer: bytes, start: re.Match[bytes], file: str
+) -> Iterator[Item | InputError]:
+    """The items of a list as kubectl prints it: a line break cannot stand inside of JSON's text, so that braces right
+    after one, at the depth of the items, are those of the items."""
+    indent = start[2]
+    between, last = b"\n" + indent + b"},\n" + indent + b"{", b"\n" + indent + b"}\n" + start[1] + b"]"
+    begin = start.end() - 2
+    line = buffer.count(b"\n", 0, begin)
+    searched, ended = begin, False
+    while True:
+        cut = buffer.find(between, searched)
+        if cut < 0 and not ended:
+            more = read(_CHUNK_BYTES)
+            ended = not more
+            buffer, begin, searched = buffer[begin:] + more, 0, max(0, len(buffer) - begin - len(between))
+            continue
+        if cut < 0:
+            cut = buffer.find(last, begin)
+        own = buffer[begin : cut + len(indent) + 2] if cut >= 0 else buffer[begin:]
+        yield from _printed_item(own, line, file)
+        if ended and buffer.find(between, searched) < 0:
+            if cut < 0:
+                yield InputError("not JSON: the list does not end", file=file)
+            return
+        line += own.count(b"\n") + 1
+        begin = searched = cut + len(between) - 1
+
+
+def _printed_item(own: bytes, line: int, file: str) -> Iterator[Item | InputError]:
+    try:
+        value = orjson.loads(own)
+    except orjson.JSONDecodeError as error:
+        yield InputError(f"not JSON: {error.msg}", file=file, line=line + error.lineno)
+        return
+    yield from taken_apart(Item(value, file, lambda: _located(own.decode("utf-8", "replace")), line))
+
+
+def _stream(text: str) -> Iterator[tuple[Any, int, int]]:
+    """JSON values one after the other, with where they begin and end."""
+    decoder = json.JSONDecoder()
+    position, blank = 0, re.compile(r"[\s\x1e]*")
+    while True:
+        start = blank.match(text, position)
+        position = start.end() if start else position
+        if position == len(text):
+            return
+        value, end = decoder.raw_decode(text, position)
+        yield value, position, end
+        position = end
+
+
+def _flow_yaml(text: str, file: str, error: InputError) -> Iterator[Item | InputError]:
+    """What begins as JSON and is none: YAML in flow style, if it is small, or ``error``."""
+    if len(text) > LOCATED_CHARACTERS_MAX:
+        yield error
+        return
+    try:
+        documents = parse_yaml(text, file=file)
+    except InputError:
+        yield error
+        return
+    for document in documents:
+        yield from taken_apart(Item(document.value, file, lambda document=document: document))  # type: ignore[misc]
+
+
+def _located(text: str) -> Located | None:
+    if len(text) > LOCATED_CHARACTERS_MAX:
+        return None
+    try:
+        return parse_yaml(text)[0]
+    except InputError:
+        return None

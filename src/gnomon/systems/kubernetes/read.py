@@ -1,0 +1,208 @@
+"""Reads files of Kubernetes into lists of typed objects.
+
+>>> found = objects_of([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+...                      "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": 110}}}])
+>>> found.nodes[0].allocatable
+{'cpu': 4000, 'memory': 8589934592, 'pods': 110}
+
+Objects may stand in any order and be spread over any files. What the model leaves out is noted once a kind or field;
+what is wrong is an :class:`InputError` that names file, line, object and field, after all files were looked through.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from gnomon.formats.files import Path
+from gnomon.model.errors import InputError
+from gnomon.model.work import Note
+from gnomon.systems.kubernetes.fields import Findings
+from gnomon.systems.kubernetes.items import Item, read_items, taken_apart
+from gnomon.systems.kubernetes.kinds import CONFIGURATION, Kind, ObjectReader, kind_of
+from gnomon.systems.kubernetes.snapshot import Objects
+
+SHOWN_MAX: Final = 20
+"""How many errors are shown."""
+
+
+class InputListError(InputError):
+    """Several errors of the user's files, of which the first :data:`SHOWN_MAX` are shown."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        first = errors[0]
+        super().__init__(
+            first.problem,
+            file=first.file,
+            line=first.line,
+            field=first.field,
+            found=first.found,
+            allowed=first.allowed,
+        )
+        self.errors = tuple(errors)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return InputListError, (self.errors,)
+
+    def at(self, *, file: str | None = None, line: int | None = None, field: str | None = None) -> InputError:
+        """The same errors with the parts of their places that were not known."""
+        return InputListError([error.at(file=file, line=line, field=field) for error in self.errors])
+
+    def __str__(self) -> str:
+        shown = [str(error) for error in self.errors[:SHOWN_MAX]]
+        left = len(self.errors) - len(shown)
+        return "\n".join([*shown, f"... and {left} more"] if left else shown)
+
+
+def read(paths: Path | Sequence[Path]) -> Objects:
+    """The objects of one file or several. Raises :class:`InputError`, of several :class:`InputListError`."""
+    files = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
+    return _collected(chain.from_iterable(map(read_items, files)))
+
+
+def objects_of(values: Iterable[Mapping[str, Any]], *, file: str | None = None) -> Objects:
+    """The objects that plain values describe, lists taken apart. ``file``: named in errors. Raises as :func:`read`."""
+    return _collected(part for value in values for part in taken_apart(Item(value, file)))
+
+
+def _collected(items: Iterable[Item | InputError]) -> Objects:
+    collector = _Collector()
+    for item in items:
+        collector.take(item)
+    return collector.objects()
+
+
+class _Collector:
+    """Gathers objects by kind, and what is wrong with them."""
+
+    def __init__(self) -> None:
+        self._reader = ObjectReader()
+        self._found: dict[str, list[Any]] = {}
+        self._named: dict[tuple[str, str, str], tuple[str | None, int | None, int]] = {}
+        self._errors: list[InputError] = []
+        self._kinds: Counter[str] = Counter()
+        self._ignored: Counter[str] = Counter()
+        self._configuration: Mapping[str, Any] | None = None
+        self._order = 0
+
+    def take(self, item: Item | InputError) -> None:
+        """One object, or what was found instead."""
+        if isinstance(item, InputError):
+            self._errors.append(item)
+            return
+        value = item.value
+        if not isinstance(value, dict):
+            if value is not None:
+                self._errors.append(_error(item, "", (), "an object of Kubernetes is wanted"))
+            return
+        for key in ("apiVersion", "kind"):
+            if not isinstance(value.get(key), str) or not value[key]:
+                problem = "this is missing" if value.get(key) is None else "text is wanted"
+                self._errors.append(_error(item, _name(value), (key,), problem))
+                return
+        if value["kind"] == CONFIGURATION:
+            self._take_configuration(item)
+        elif (kind := kind_of(value)) is not None:
+            self._take_object(item, kind)
+        else:
+            self._kinds[f"{value['apiVersion']} {value['kind']}"] += 1
+
+    def objects(self) -> Objects:
+        """All of them. Raises InputError for whatever was wrong."""
+        self._errors += _cycles(self._found)
+        if self._errors:
+            raise self._errors[0] if len(self._errors) == 1 else InputListError(self._errors)
+        lists = {name: tuple(values) for name, values in self._found.items()}
+        return Objects(**lists, configuration=self._configuration, notes=tuple(self._notes()))
+
+    def _take_object(self, item: Item, kind: Kind) -> None:
+        findings = Findings()
+        found = self._reader.read(item.value, kind, self._order, findings)
+        self._order += 1
+        if findings.problems:
+            located = Item(item.value, item.file, _once(item), item.first, item.path)
+            for one in findings.problems:
+                name = _name(item.value)
+                self._errors.append(_error(located, name, one.steps, one.problem, found=one.found, allowed=one.allowed))
+            return
+        namespace = found.namespace if kind.namespaced else ""
+        listed = self._found.setdefault(kind.into, [])
+        first = self._named.setdefault((kind.name, namespace, found.name), (item.file, None, self._order))
+        if first[2] != self._order:
+            where = f" (first in {first[0]})" if first[0] and first[0] != item.file else ""
+            self._errors.append(_error(item, _name(item.value), ("metadata", "name"), f"this is there twice{where}"))
+            return
+        listed.append(found)
+        self._ignored.update(findings.ignored)
+
+    def _take_configuration(self, item: Item) -> None:
+        if self._configuration is not None:
+            self._errors.append(_error(item, CONFIGURATION, (), "a second configuration of the scheduler"))
+        self._configuration = item.value
+
+    def _notes(self) -> Iterator[Note]:
+        for kind, count in self._kinds.items():
+            yield Note("not modelled", kind, "objects of this kind are left out", count)
+        for field, count in self._ignored.items():
+            yield Note("not modelled", field, "this field is left out", count)
+
+
+def _once(item: Item) -> Any:
+    """What locates an item, read only once."""
+    located: list[Any] = []
+
+    def locate() -> Any:
+        if not located:
+            located.append(item.locate())
+        return located[0]
+
+    return locate
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    """An object as people name it: ``Pod team-a/web``."""
+    metadata = value.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = "/".join(str(metadata[key]) for key in ("namespace", "name") if metadata.get(key) is not None)
+    return f"{value.get('kind') or 'an object'} {name}".strip()
+
+
+def _error(
+    item: Item,
+    name: str,
+    steps: tuple[str | int, ...],
+    problem: str,
+    *,
+    found: object = None,
+    allowed: str | None = None,
+) -> InputError:
+    from gnomon.formats.yaml import field_name
+
+    field = ", ".join(part for part in (name, field_name(steps)) if part)
+    return InputError(
+        problem, file=item.file, line=item.line(*steps), field=field or None, found=found, allowed=allowed
+    )
+
+
+def _cycles(found: Mapping[str, Sequence[Any]]) -> Iterator[InputError]:
+    """Workloads that own themselves, by way of others or not."""
+    kinds = {"replica_sets": "ReplicaSet", "deployments": "Deployment", "jobs": "Job", "cron_jobs": "CronJob"}
+    owners = {
+        (getattr(one, "kind", kind), one.namespace, one.name): (one.owner.kind, one.namespace, one.owner.name)
+        for into, kind in kinds.items()
+        for one in found.get(into, ())
+        if one.owner is not None
+    }
+    done: set[tuple[str, str, str]] = set()
+    for start in owners:
+        seen: list[tuple[str, str, str]] = []
+        here = start
+        while here in owners and here not in done and here not in seen:
+            seen.append(here)
+            here = owners[here]
+        if here in seen:
+            kind, namespace, name = here
+            yield InputError("this object owns itself, by its ownerReferences", field=f"{kind} {namespace}/{name}")
+        done.update(seen)
