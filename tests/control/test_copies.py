@@ -212,3 +212,19 @@ def test_a_task_that_begins_late_on_a_node_that_stands_still_keeps_to_its_limit(
     faults = [part(10, 20, "n0"), fault(Fault.SLOW, 11, NEVER, "n0", amount=0)]
     run = play([task("t", 4, 50, at=12, estimate=60)], faults, stay)
     assert times(run, Kind.KILL) == [72]
+
+
+def test_a_stateful_gang_is_not_doubled_when_another_of_its_tasks_is_lost() -> None:
+    tasks = [task(f"g{i}", 4, 100, job="g") for i in range(2)]
+    stay = Operation(orphans="wait", eviction=Eviction(after_ns=NEVER), message_ns=2 * S)
+    run = play(tasks, [part(10, 50, "n0"), fault(Fault.KILL, 20, 0, "task/g1")], stay)
+    assert seen(run, *STORY)[2:] == [
+        (20, "FAIL", "g1@n1", "KILLED"),
+        (20, "FAIL", "g0@n0", "PEER"),
+        (20, "COPY", "g0@n0", "ORPHANED"),
+        (62, "COPY_END", "g0@n0", "FENCED"),
+        (62, "START", "g0@n0"),
+        (62, "START", "g1@n1"),
+        (162, "END", "g0@n0"),
+        (162, "END", "g1@n1"),
+    ]

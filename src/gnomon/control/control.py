@@ -201,7 +201,7 @@ class Control:
         return NEVER if fruitless else self._timers.next_ns
 
     def _is_over(self) -> bool:
-        coming = self._results.coming > 0 or bool(self._again.waiting)
+        coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)
         return self._board.over() and not coming and not any(self._machines.copies())
 
     def _read(self) -> None:

@@ -82,7 +82,7 @@ def everybody_is_somewhere(p: Parts) -> Broken:
     inside = int(np.isin(w.state, (State.WAITING, State.HELD, State.RUNNING)).sum())
     if inside != w.at[TASKS_INSIDE]:
         yield f"{inside} tasks are in the system, {w.at[TASKS_INSIDE]} are counted", -1
-    entries = Counter(int(w.unit[task]) for task in (*p.again.waiting, *p.results.waiting))
+    entries = Counter(int(w.unit[task]) for task in (*p.again.waiting, *p.again.in_doubt, *p.results.waiting))
     delayed = np.flatnonzero(w.state == State.DELAYED)
     for task in delayed.tolist():
         if entries[int(w.unit[task])] != 1:
@@ -177,7 +177,11 @@ def copies_do_not_overlap(p: Parts) -> Broken:
     operation, w = p.scenario.operation, p.w
     fenced = operation.fence_ns < _soonest_given_up_ns(p.scenario)
     for attempt in p.machines.copies():
-        if attempt.speculative or w.log_reason[w.log_cause[attempt.copy_row]] != Reason.NODE:
+        if attempt.speculative:
+            continue
+        if operation.orphans == "wait" and w.state[attempt.task] in (State.WAITING, State.RUNNING, State.HELD):
+            yield f"task {attempt.task} is to run, and may still do so on node {attempt.node}", attempt.task
+        if w.log_reason[w.log_cause[attempt.copy_row]] != Reason.NODE:
             continue
         if operation.orphans == "wait":
             yield f"task {attempt.task} was given up on node {attempt.node}, which was not known to stop", attempt.task

@@ -13,6 +13,7 @@ from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.streams import stream
 from gnomon.engine.world import ROWS
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer, Attempts
 from gnomon.scheduling.queueing import over_limit
@@ -44,7 +45,8 @@ class Redistribution:
 
     ``fresh``: the tasks that were queued again in this instant; ``waiting``: the timers of those who wait for their
     next attempt; ``kept``: the room (node, devices) that is kept for those of them who will start in their old place;
-    ``ladders``: the failed attempts so far.
+    ``ladders``: the failed attempts so far; ``in_doubt``: units that wait until it is known that they have stopped on
+    these nodes.
     """
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
@@ -56,6 +58,7 @@ class Redistribution:
         self.fresh: list[int] = []
         self.waiting: dict[int, int] = {}
         self.kept: dict[int, tuple[int, int]] = {}
+        self.in_doubt: dict[int, tuple[set[int], int]] = {}
         self._answered: dict[int, int] = {}
         self.beaten: Callable[[int, int], None] = lambda task, cause: None
         self.must_wait: Callable[[int, int], bool] = lambda task, cause: False
@@ -197,7 +200,7 @@ class Redistribution:
     def queue(self, task: int, cause: int) -> None:
         """The unit of a task stands in its queue again, as soon as all is there that it reads."""
         self.waiting.pop(task, None)
-        if self.must_wait(task, cause):
+        if self.must_wait(task, cause) or self._may_run_still(task, cause):
             return
         self._board.queue(task, cause, self._plans.attempt.get(task, 0))
         self.fresh.append(task)
@@ -238,8 +241,27 @@ class Redistribution:
         if self._failures[job, node] >= most:
             self._board.avoid(job, node)
 
+    def _may_run_still(self, task: int, cause: int) -> bool:
+        """Whether a task of the unit, which is never to run twice, may still run on a node that is cut off: its gang was
+        lost meanwhile. Then the unit is queued when something is heard of the node."""
+        members = self._board.members(task)
+        nodes = {copy.node for copy in self._machines.copies() if copy.task in members and not copy.speculative}
+        if self._scenario.operation.orphans != "wait" or not nodes:
+            return False
+        self.in_doubt[members[0]] = nodes, self._board.delay(members, Reason.BACKOFF, cause, NEVER)
+        return True
+
+    def heard(self, node: int) -> None:
+        """Something is heard of a node, and what was given up there has stopped."""
+        for head, (nodes, row) in list(self.in_doubt.items()):
+            nodes.discard(node)
+            if not nodes:
+                del self.in_doubt[head]
+                self.queue(head, row)
+
     def cancel(self, task: int) -> None:
         """A task that waits for its next attempt is not wanted any more."""
+        self.in_doubt.pop(self._board.members(task)[0], None)
         for member in self._board.members(task):
             timer = self.waiting.pop(member, None)
             if timer is not None:

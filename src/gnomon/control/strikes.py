@@ -139,6 +139,8 @@ class Strikes:
                 self.again.fail(task, Reason.NODE, row, details=details)
         if lost_results:
             self.results.node_lost(node, row)
+        if not any(not copy.counts for copy in self.machines.on(node)):
+            self.again.heard(node)
 
     def give_up(self, node: int, row: int) -> None:
         """The control plane gives up the tasks of a lost node. With ``orphans`` "wait" that is carried out, and they are
@@ -190,6 +192,8 @@ class Strikes:
         for attempt in self.machines.on(node):
             if not attempt.counts and not attempt.speculative and node not in self.machines.cut:
                 self.copies.stop(attempt, Reason.FENCED, row)
+        if node not in self.machines.cut:
+            self.again.heard(node)
 
     # ------------------------------------------------------------------ what bears on use
 
