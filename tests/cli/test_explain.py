@@ -7,11 +7,13 @@ import pytest
 
 from gnomon.cli import ANSWERED, USER_ERROR
 from tests.cli.conftest import Gnomon
-from tests.shared import EXAMPLES
+from tests.shared import EXAMPLES, ROOT
 
 pytestmark = pytest.mark.unit
 
 PENDING = EXAMPLES / "why-pending.yaml"
+STORIES = ROOT / "tests" / "data" / "explain"
+PARTITION = STORIES / "partition-twice.yaml"
 
 
 def test_the_answer_comes_first(gnomon: Gnomon) -> None:
@@ -55,6 +57,9 @@ def test_several_files_make_one_scenario(gnomon: Gnomon, tmp_path: Path) -> None
         (["render", "--run", "nowhere"], "nowhere"),
         (["render", "--run", "nowhere", "--policy", "easy"], "--policy: a kept run cannot be changed"),
         (["render", "-f", "nowhere.yaml"], "nowhere.yaml: no such file"),
+        (["render", "-f", PENDING, "--why-not", "train-9"], "--why-not: unknown node (did you mean"),
+        (["node/train-9", "-f", PENDING], "SUBJECT: unknown node"),
+        (["node/train-1", "-f", PENDING, "--why-not", "train-2"], "--why-not: a node is on no node"),
     ],
 )
 def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[object], said: str) -> None:
@@ -68,3 +73,33 @@ def test_what_the_search_found_nothing_for_is_said_apart(gnomon: Gnomon) -> None
     ended = gnomon("explain", "etl-11", "-f", EXAMPLES / "two-queues.yaml", "-o", "json")
     assert json.loads(ended.out)["changes"] == []
     assert "no single change that was tried brings about that it starts by 40m" in ended.err
+
+
+def test_why_not_a_node(gnomon: Gnomon) -> None:
+    ended = gnomon("explain", "render", "-f", PENDING, "--why-not", "serve-1", "-o", "json")
+    found = json.loads(ended.out)
+    assert list(found)[-1] == "why_not"
+    assert found["why_not"] == {
+        "node": "serve-1",
+        "fits": False,
+        "text": "at 2h, serve-1 did not take render: 12 cpu asked, 8 of 16 free (inference-0 holds it)",
+        "reasons": ["12 cpu asked, 8 of 16 free (inference-0 holds it)"],
+    }
+    shown = gnomon("explain", "render", "-f", PENDING, "--why-not", "serve-1").out
+    assert "WHY NOT serve-1\nat 2h, serve-1 did not take render" in shown
+
+
+def test_a_node_can_be_asked_about(gnomon: Gnomon) -> None:
+    found = json.loads(gnomon("explain", "node/n-0", "-f", PARTITION, "-o", "json").out)
+    assert (found["subject"], found["state"]) == ("node/n-0", "open")
+    assert "at 10m n-0 and all the rest hear nothing of each other for 30m" in found["summary"]
+    assert found["chain"][0]["event"] == "fault"
+
+
+@pytest.mark.parametrize("story", ["partition-twice", "node-memory", "drain-budget", "results-lost", "checkpoint"])
+def test_a_kept_run_with_faults_gives_the_same_answer(gnomon: Gnomon, tmp_path: Path, story: str) -> None:
+    path = STORIES / f"{story}.yaml"
+    subject = path.read_text(encoding="utf-8").removeprefix("# ").partition(":")[0]
+    assert gnomon("simulate", path, "--run", tmp_path / "kept").code == ANSWERED
+    kept = gnomon("explain", subject, "--run", tmp_path / "kept", "-o", "json")
+    assert kept.out == gnomon("explain", subject, "-f", path, "-o", "json").out

@@ -82,8 +82,9 @@ def _there(ground: Ground, task: int, node: int) -> str:
     mine = np.flatnonzero((places.task == task) & (places.node == node))
     if not len(mine):
         return ""
-    last = int(mine[-1])
-    begin, end = int(places.open_ns[last]), int(places.close_ns[last])
+    begin, end = int(places.open_ns[mine[-1]]), int(places.close_ns[mine[-1]])
+    for stay in mine[::-1].tolist():  # a copy goes on where an attempt was given up
+        begin = int(places.open_ns[stay]) if places.close_ns[stay] == begin else begin
     until = f"was on it from {span(begin)} to {span(end)}" if end < NEVER else f"is on it since {span(begin)}"
     return until
 
