@@ -80,7 +80,7 @@ class _Collector:
     def __init__(self) -> None:
         self._reader = ObjectReader()
         self._found: dict[str, list[Any]] = {}
-        self._named: dict[tuple[str, str, str], tuple[str | None, int | None, int]] = {}
+        self._named: dict[tuple[str, str, str], tuple[str, int]] = {}
         self._errors: list[InputError] = []
         self._kinds: Counter[str] = Counter()
         self._ignored: Counter[str] = Counter()
@@ -129,9 +129,9 @@ class _Collector:
             return
         namespace = found.namespace if kind.namespaced else ""
         listed = self._found.setdefault(kind.into, [])
-        first = self._named.setdefault((kind.name, namespace, found.name), (item.file, None, self._order))
-        if first[2] != self._order:
-            where = f" (first in {first[0]})" if first[0] and first[0] != item.file else ""
+        first = self._named.setdefault((kind.name, namespace, found.name), (_start(item), self._order))
+        if first[1] != self._order:
+            where = f" (first in {first[0]})" if first[0] else ""
             self._errors.append(_error(item, _name(item.value), ("metadata", "name"), f"this is there twice{where}"))
             return
         listed.append(found)
@@ -159,6 +159,12 @@ def _once(item: Item) -> Any:
         return located[0]
 
     return locate
+
+
+def _start(item: Item) -> str:
+    """Where an item begins, as far as that is known without reading it again."""
+    line = "" if item.path else f"line {item.first + 1}"
+    return ", ".join(part for part in (item.file or "", line) if part)
 
 
 def _name(value: Mapping[str, Any]) -> str:

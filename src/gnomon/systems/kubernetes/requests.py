@@ -8,13 +8,16 @@ cpu, memory and huge pages where it has them, plus the overhead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from gnomon.systems.kubernetes.objects import Amounts, PodSpec
 
 NON_ZERO: Final[Mapping[str, int]] = {"cpu": 100, "memory": 200 * 2**20}
 """What a container counts with in scores where it asks for nothing: 100 millicores, 200 MiB."""
+
+_COMPUTE: Final = ("cpu", "memory")
 
 HUGE_PAGES: Final = "hugepages-"
 
@@ -33,39 +36,56 @@ def pod_requests(spec: PodSpec, *, non_zero: bool = False, pod_level: bool = Tru
     {'cpu': 800, 'memory': 209715200}
     """
     defaults = NON_ZERO if non_zero else {}
-    total: dict[str, int] = {}
-    for container in spec.containers:
-        _add(total, {**defaults, **container.requests})
-    sidecars: dict[str, int] = {}
-    starting: dict[str, int] = {}
-    for container in spec.init_containers:
-        own = {**defaults, **container.requests}
-        if container.is_sidecar:
-            _add(total, own)
-            _add(sidecars, own)
-            _raise(starting, sidecars)
-        else:
-            _add(own, sidecars)
-            _raise(starting, own)
-    _raise(total, starting)
+    total = container_requests(spec, defaults)
     if pod_level and spec.requests:
         total.update({name: amount for name, amount in spec.requests.items() if is_pod_level(name)})
     _add(total, spec.overhead)
     return total
 
 
+def container_requests(spec: PodSpec, defaults: Amounts = MappingProxyType({})) -> dict[str, int]:
+    """What the containers ask for together, without the pod level and the overhead. ``defaults``: what a container
+    counts with that says nothing."""
+    return _together(
+        [{**defaults, **one.requests} for one in spec.containers],
+        [({**defaults, **one.requests}, one.is_sidecar) for one in spec.init_containers],
+    )
+
+
 def pod_limits(spec: PodSpec) -> dict[str, int]:
-    """The limits of a pod as a whole, of the resources that every container limits; the same sums and maxima."""
-    total: dict[str, int] = {}
-    running = (*spec.containers, *(one for one in spec.init_containers if one.is_sidecar))
-    for container in running:
-        _add(total, container.limits)
-    limited = [name for name in total if all(name in one.limits for one in running)]
-    total = {name: total[name] for name in limited}
+    """The limits of a pod as a whole, of the resources that some container limits (``PodLimits`` of the same source).
+
+    The overhead counts with the limits that there are.
+    """
+    total = _together(
+        [one.limits for one in spec.containers], [(one.limits, one.is_sidecar) for one in spec.init_containers]
+    )
     if spec.limits:
         total.update({name: amount for name, amount in spec.limits.items() if is_pod_level(name)})
-    _add(total, {name: amount for name, amount in spec.overhead.items() if name in total})
+    _add(total, {name: amount for name, amount in spec.overhead.items() if total.get(name)})
     return total
+
+
+def qos_class(spec: PodSpec) -> str:
+    """Guaranteed, Burstable or BestEffort. Source: ``qos.ComputePodQOS`` of v1.34 (sheet, section 1.1).
+
+    >>> from gnomon.systems.kubernetes.objects import Container
+    >>> qos_class(PodSpec((Container("c", requests={"cpu": 1}),)))
+    'Burstable'
+    """
+    if spec.requests is not None or spec.limits is not None:
+        parts = [(spec.requests or {}, spec.limits or {})]
+    else:
+        parts = [(one.requests, one.limits) for one in (*spec.containers, *spec.init_containers)]
+    requests: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    for request, limit in parts:
+        _add(requests, {name: request[name] for name in _COMPUTE if request.get(name)})
+        _add(limits, {name: limit[name] for name in _COMPUTE if limit.get(name)})
+    if not requests and not limits:
+        return "BestEffort"
+    limited = all(limit.get(name) for _, limit in parts for name in _COMPUTE)
+    return "Guaranteed" if limited and requests == limits else "Burstable"
 
 
 def is_pod_level(name: str) -> bool:
@@ -96,6 +116,26 @@ def host_ports(spec: PodSpec) -> tuple[tuple[str, str, int], ...]:
         for port in container.ports
         if port.host_port > 0
     )
+
+
+def _together(containers: Iterable[Amounts], initial: Iterable[tuple[Amounts, bool]]) -> dict[str, int]:
+    """The amounts of containers, and of init containers in order with whether each is a sidecar."""
+    total: dict[str, int] = {}
+    for amounts in containers:
+        _add(total, amounts)
+    sidecars: dict[str, int] = {}
+    starting: dict[str, int] = {}
+    for amounts, stays in initial:
+        if stays:
+            _add(total, amounts)
+            _add(sidecars, amounts)
+            _raise(starting, sidecars)
+        else:
+            alone = dict(amounts)
+            _add(alone, sidecars)
+            _raise(starting, alone)
+    _raise(total, starting)
+    return total
 
 
 def _add(total: dict[str, int], amounts: Amounts) -> None:

@@ -28,11 +28,19 @@ from gnomon.systems.kubernetes.workloads import (
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
-    """Lists by kind. ``replica_sets`` holds ReplicationControllers too. ``configuration``: a KubeSchedulerConfiguration as it
-    is written, None where there is none.
+class Rejection:
+    """A pod (``namespace/name``) that the API server did not take, and what it said."""
 
-    ``notes``: what was ignored or taken for granted.
+    pod: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Lists by kind. ``replica_sets`` holds ReplicationControllers too. ``configuration``: a KubeSchedulerConfiguration
+    as it is written, None where there is none.
+
+    ``rejections``: what the API server refused; ``notes``: what was ignored or taken for granted.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -56,4 +64,5 @@ class Objects:
     csi_nodes: tuple[CSINode, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     configuration: Mapping[str, Any] | None = None
+    rejections: tuple[Rejection, ...] = ()
     notes: tuple[Note, ...] = ()
