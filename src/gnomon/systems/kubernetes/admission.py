@@ -33,6 +33,7 @@ from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.requests import HUGE_PAGES, container_requests, is_extended, is_pod_level
 from gnomon.systems.kubernetes.selectors import with_label_keys
 from gnomon.systems.kubernetes.snapshot import Objects, Rejection
+from gnomon.systems.kubernetes.workloads import Workload
 
 NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 SYSTEM_CLASSES: Final[Mapping[str, int]] = MappingProxyType(
@@ -178,8 +179,15 @@ def with_tolerations(spec: PodSpec, seconds: int = TOLERATION_S) -> PodSpec:
 def completed_namespaces(objects: Objects) -> tuple[tuple[Namespace, ...], tuple[Note, ...]]:
     """The namespaces with their label, and those that objects stand in and nobody made, which is noted."""
     named = {one.name: one for one in objects.namespaces}
-    makers = (objects.replica_sets, objects.deployments, objects.stateful_sets, objects.daemon_sets, objects.jobs)
-    used = dict.fromkeys(one.namespace for one in chain(objects.pods, *makers, objects.cron_jobs, objects.services))
+    made_by: Iterable[Workload] = chain(
+        objects.replica_sets,
+        objects.deployments,
+        objects.stateful_sets,
+        objects.daemon_sets,
+        objects.jobs,
+        objects.cron_jobs,
+    )
+    used = dict.fromkeys(one.namespace for one in chain[Pod | Workload](objects.pods, made_by))
     missing = [name for name in used if name not in named]
     labelled = [_labelled(one) for one in (*objects.namespaces, *map(Namespace, missing))]
     made = [name for name in missing if name not in ("default", "kube-system")]
