@@ -21,7 +21,14 @@ Answer = tuple[bool | None, Sequence[str], object]
 
 Verifier = Callable[[Case], Answer]
 
-VERIFIERS: dict[str, Verifier] = {}
+
+def _kubernetes(case: Case) -> Answer:
+    from gnomon.systems.kubernetes.golden import judge  # loaded when it is needed
+
+    return judge(case)
+
+
+VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes}
 """By system, as the recordings name it."""
 
 

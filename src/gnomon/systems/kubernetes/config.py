@@ -1,6 +1,6 @@
-"""KubeSchedulerConfiguration: which plugins take part in each profile, with what weights and arguments.
+"""From a KubeSchedulerConfiguration to the profiles that it means.
 
-The merging of a profile with the defaults follows kube-scheduler 1.34 (semantics sheet §4.2;
+The merging with the defaults follows kube-scheduler 1.34 (semantics sheet §4.2;
 https://kubernetes.io/docs/reference/scheduling/config/): what ``multiPoint`` enables takes part at every point that the
 plugin has; what a point itself enables comes before; ``disabled: [{name: "*"}]`` clears.
 """
@@ -8,50 +8,27 @@ plugin has; what a point itself enables comes before; ``disabled: [{name: "*"}]`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from gnomon.model.errors import InputError, unknown_name
-
-DEFAULT_SCHEDULER = "default-scheduler"
-
-DEFAULT_WEIGHTS: dict[str, int] = {
-    "SchedulingGates": 0,
-    "PrioritySort": 0,
-    "NodeUnschedulable": 0,
-    "NodeName": 0,
-    "TaintToleration": 3,
-    "NodeAffinity": 2,
-    "NodePorts": 0,
-    "NodeResourcesFit": 1,
-    "VolumeRestrictions": 0,
-    "NodeVolumeLimits": 0,
-    "VolumeBinding": 0,
-    "VolumeZone": 0,
-    "PodTopologySpread": 2,
-    "InterPodAffinity": 2,
-    "DynamicResources": 0,
-    "DefaultPreemption": 0,
-    "NodeResourcesBalancedAllocation": 1,
-    "ImageLocality": 1,
-    "DefaultBinder": 0,
-}
-"""The default plugins in their order, with their weights (0: none set, which counts as 1 where it scores)."""
-
-FILTERS = frozenset(
-    """NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions
-    NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity DynamicResources""".split()
+from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, PreferredNodeTerm, Requirement
+from gnomon.systems.kubernetes.profile import (
+    DEFAULT_WEIGHTS,
+    FILTERS,
+    POST_FILTERS,
+    PRE_ENQUEUE,
+    PRE_FILTERS,
+    SCORES,
+    AffinityArgs,
+    FitArgs,
+    PreemptionArgs,
+    Profile,
+    Settings,
+    SpreadArgs,
+    SpreadConstraint,
 )
-SCORES = frozenset(
-    """TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread InterPodAffinity
-    NodeResourcesBalancedAllocation ImageLocality DynamicResources""".split()
-)
-POST_FILTERS = frozenset(["DynamicResources", "DefaultPreemption"])
-PRE_FILTERS = frozenset(
-    """NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone
-    PodTopologySpread InterPodAffinity DynamicResources""".split()
-)
-PRE_ENQUEUE = frozenset(["SchedulingGates", "DynamicResources", "DefaultPreemption"])
 
 _POINTS = {
     "preEnqueue": PRE_ENQUEUE,
@@ -60,112 +37,24 @@ _POINTS = {
     "postFilter": POST_FILTERS,
     "score": SCORES,
 }
-_OTHER_POINTS = frozenset(["queueSort", "preScore", "reserve", "permit", "preBind", "bind", "postBind"])
+_OTHER_POINTS = ("multiPoint", "queueSort", "preScore", "reserve", "permit", "preBind", "bind", "postBind")
 
 
-@dataclass(frozen=True)
-class FitArgs:
-    """NodeResourcesFitArgs: how free resources are scored, and which extended resources the filter leaves out."""
-
-    strategy: str = "LeastAllocated"
-    resources: tuple[tuple[str, int], ...] = (("cpu", 1), ("memory", 1))
-    shape: tuple[tuple[int, int], ...] = ()
-    """Of RequestedToCapacityRatio: (utilisation in percent, score 0..10)."""
-    ignored: frozenset[str] = frozenset()
-    ignored_groups: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class SpreadConstraint:
-    """A default constraint of PodTopologySpreadArgs."""
-
-    key: str
-    max_skew: int
-    hard: bool
-
-
-SYSTEM_DEFAULTS = (
-    SpreadConstraint("kubernetes.io/hostname", 3, False),
-    SpreadConstraint("topology.kubernetes.io/zone", 5, False),
-)
-"""Sheet §4.5: what pods of a Service or a controller get when they declare no constraint."""
-
-
-@dataclass(frozen=True)
-class SpreadArgs:
-    """PodTopologySpreadArgs. ``defaults`` apply to pods without constraints; ``system``: they are the built-in ones."""
-
-    defaults: tuple[SpreadConstraint, ...] = SYSTEM_DEFAULTS
-    system: bool = True
-
-
-@dataclass(frozen=True)
-class AffinityArgs:
-    """InterPodAffinityArgs."""
-
-    hard_weight: int = 1
-    ignore_preferred_of_existing: bool = False
-
-
-@dataclass(frozen=True)
-class PreemptionArgs:
-    """DefaultPreemptionArgs: how many nodes are tried at most."""
-
-    min_percentage: int = 10
-    min_absolute: int = 100
-
-
-@dataclass(frozen=True)
-class Profile:
-    """One scheduler by name.
-
-    >>> Profile().scores[:2]
-    (('TaintToleration', 3), ('NodeAffinity', 2))
-    """
-
-    name: str = DEFAULT_SCHEDULER
-    pre_enqueue: tuple[str, ...] = tuple(name for name in DEFAULT_WEIGHTS if name in PRE_ENQUEUE)
-    pre_filters: tuple[str, ...] = tuple(name for name in DEFAULT_WEIGHTS if name in PRE_FILTERS)
-    filters: tuple[str, ...] = tuple(name for name in DEFAULT_WEIGHTS if name in FILTERS)
-    post_filters: tuple[str, ...] = tuple(name for name in DEFAULT_WEIGHTS if name in POST_FILTERS)
-    scores: tuple[tuple[str, int], ...] = tuple((k, w or 1) for k, w in DEFAULT_WEIGHTS.items() if k in SCORES)
-    fit: FitArgs = FitArgs()
-    balanced: tuple[str, ...] = ("cpu", "memory")
-    spread: SpreadArgs = SpreadArgs()
-    affinity: AffinityArgs = AffinityArgs()
-    preemption: PreemptionArgs = PreemptionArgs()
-    added_affinity: Mapping[str, Any] | None = None
-    """NodeAffinityArgs: a ``nodeAffinity`` that every pod of the profile has besides its own."""
-    percentage: int | None = None
-    """percentageOfNodesToScore of the profile."""
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """The scheduler's configuration. ``percentage``: percentageOfNodesToScore, 0 is adaptive. Back-offs in seconds."""
-
-    profiles: Mapping[str, Profile] = field(default_factory=lambda: {DEFAULT_SCHEDULER: Profile()})
-    percentage: int = 0
-    initial_backoff_s: int = 1
-    max_backoff_s: int = 10
-
-
-def read_configuration(written: Mapping[str, Any] | None) -> Configuration:
-    """The configuration that a KubeSchedulerConfiguration means; None is the default one. Raises InputError.
+def read_configuration(written: Mapping[str, Any] | None) -> Settings:
+    """The settings that a configuration means; None is the default one. Raises InputError.
 
     >>> read_configuration({"profiles": [{"schedulerName": "packer"}]}).profiles["packer"].filters[0]
     'NodeUnschedulable'
     """
     if written is None:
-        return Configuration()
+        return Settings()
     profiles: dict[str, Profile] = {}
     for i, entry in enumerate(_list(written, "profiles", "") or [{}]):
-        place = f"profiles[{i}]"
-        profile = _profile(_mapping(entry, place), place)
+        profile = _profile(_mapping(entry, f"profiles[{i}]"), f"profiles[{i}]")
         if profile.name in profiles:
-            raise InputError("two profiles of one name", field=f"{place}.schedulerName", found=profile.name)
+            raise InputError("two profiles of one name", field=f"profiles[{i}].schedulerName", found=profile.name)
         profiles[profile.name] = profile
-    return Configuration(
+    return Settings(
         profiles,
         _integer(written, "percentageOfNodesToScore", 0, within=(0, 100)),
         _integer(written, "podInitialBackoffSeconds", 1, within=(1, 10**6)),
@@ -173,37 +62,38 @@ def read_configuration(written: Mapping[str, Any] | None) -> Configuration:
     )
 
 
+@dataclass(frozen=True)
+class _Set:
+    """What one extension point enables, with weights, and disables."""
+
+    enabled: Mapping[str, int]
+    disabled: frozenset[str]
+
+
 def _profile(entry: Mapping[str, Any], place: str) -> Profile:
     plugins = _mapping(entry.get("plugins") or {}, f"{place}.plugins")
     for point in plugins:
-        if point not in _POINTS and point not in _OTHER_POINTS and point != "multiPoint":
-            raise unknown_name("extension point", point, [*_POINTS, *_OTHER_POINTS, "multiPoint"]).at(
-                field=f"{place}.plugins"
-            )
+        if point not in _POINTS and point not in _OTHER_POINTS:
+            raise unknown_name("extension point", point, [*_POINTS, *_OTHER_POINTS]).at(field=f"{place}.plugins")
     multi = _merged(_set(plugins, "multiPoint", place))
     parts = {point: _at_point(point, multi, _set(plugins, point, place)) for point in _POINTS}
-    scores = tuple((name, weight or multi.get(name, 0) or 1) for name, weight in parts["score"].items())
-    named = {point: tuple(parts[point]) for point in _POINTS}
     percentage = entry.get("percentageOfNodesToScore")
-    return _with_arguments(
-        Profile(
-            entry.get("schedulerName") or DEFAULT_SCHEDULER,
-            named["preEnqueue"],
-            named["preFilter"],
-            named["filter"],
-            named["postFilter"],
-            scores,
-            percentage=None if percentage is None else _integer(entry, "percentageOfNodesToScore", 0, within=(0, 100)),
-        ),
-        _list(entry, "pluginConfig", place),
-        f"{place}.pluginConfig",
+    profile = Profile(
+        entry.get("schedulerName") or DEFAULT_SCHEDULER,
+        tuple(parts["preEnqueue"]),
+        tuple(parts["preFilter"]),
+        tuple(parts["filter"]),
+        tuple(parts["postFilter"]),
+        tuple((name, weight or multi.get(name, 0) or 1) for name, weight in parts["score"].items()),
+        percentage=None
+        if percentage is None
+        else _integer(entry, "percentageOfNodesToScore", 0, within=(0, 100), place=place),
     )
-
-
-@dataclass(frozen=True)
-class _Set:
-    enabled: dict[str, int]
-    disabled: frozenset[str]
+    for i, plugin in enumerate(_list(entry, "pluginConfig", place)):
+        here = f"{place}.pluginConfig[{i}]"
+        name = _plugin_name(plugin, here)
+        profile = _with_arguments(profile, name, _mapping(plugin.get("args") or {}, f"{here}.args"), f"{here}.args")
+    return profile
 
 
 def _set(plugins: Mapping[str, Any], point: str, place: str) -> _Set:
@@ -211,22 +101,23 @@ def _set(plugins: Mapping[str, Any], point: str, place: str) -> _Set:
     written = _mapping(plugins.get(point) or {}, place)
     enabled = {}
     for i, entry in enumerate(_list(written, "enabled", place)):
-        name = _plugin_name(entry, f"{place}.enabled[{i}]", ())
-        enabled[name] = _integer(entry, "weight", 0, within=(0, 2**31 - 1))
-    disabled = [_plugin_name(entry, f"{place}.disabled", ("*",)) for entry in _list(written, "disabled", place)]
-    return _Set(enabled, frozenset(disabled))
+        name = _plugin_name(entry, f"{place}.enabled[{i}]")
+        enabled[name] = _integer(entry, "weight", 0, within=(0, 2**31 - 1), place=f"{place}.enabled[{i}]")
+    gone = (_plugin_name(entry, f"{place}.disabled", "*") for entry in _list(written, "disabled", place))
+    return _Set(enabled, frozenset(gone))
 
 
-def _plugin_name(entry: Any, place: str, also: Sequence[str]) -> str:
-    name = _mapping(entry, place).get("name")
+def _plugin_name(entry: Any, place: str, *also: str) -> str:
+    name = str(_mapping(entry, place).get("name"))
     if name not in DEFAULT_WEIGHTS and name not in also:
-        raise unknown_name("plugin", str(name), [*DEFAULT_WEIGHTS, *also]).at(field=f"{place}.name")
-    return str(name)
+        raise unknown_name("plugin", name, [*DEFAULT_WEIGHTS, *also]).at(field=f"{place}.name")
+    return name
 
 
 def _merged(custom: _Set) -> dict[str, int]:
     """The default plugins less those disabled; one enabled again keeps its place with the new weight."""
-    kept = {} if "*" in custom.disabled else {k: w for k, w in DEFAULT_WEIGHTS.items() if k not in custom.disabled}
+    gone = custom.disabled
+    kept = {} if "*" in gone else {name: weight for name, weight in DEFAULT_WEIGHTS.items() if name not in gone}
     return {**kept, **custom.enabled}
 
 
@@ -234,65 +125,87 @@ def _at_point(point: str, multi: Mapping[str, int], own: _Set) -> dict[str, int]
     """The plugins at one point, in their order, with the weights set there: those that the point names and multiPoint
     has too, then the rest of multiPoint, then what only the point names."""
     able = _POINTS[point]
-    general = {} if "*" in own.disabled else {n: 0 for n in multi if n in able and n not in own.disabled}
-    first = {name: weight for name, weight in own.enabled.items() if name in general}
+    gone = own.disabled
+    named = {name: weight for name, weight in own.enabled.items() if name in able}
+    general = {} if "*" in gone else {name: 0 for name in multi if name in able and name not in gone}
+    first = {name: weight for name, weight in named.items() if name in general}
     rest = {name: weight for name, weight in general.items() if name not in first}
-    return {**first, **rest, **{n: w for n, w in own.enabled.items() if n in able and n not in first}}
+    return {**first, **rest, **{name: weight for name, weight in named.items() if name not in first}}
 
 
-def _with_arguments(profile: Profile, entries: Sequence[Any], place: str) -> Profile:
-    from dataclasses import replace
-
-    for i, entry in enumerate(entries):
-        here = f"{place}[{i}]"
-        name = _plugin_name(entry, here, ())
-        args = _mapping(entry.get("args") or {}, f"{here}.args")
-        here += ".args"
-        if name == "NodeResourcesFit":
-            profile = replace(profile, fit=_fit(args, here))
-        elif name == "NodeResourcesBalancedAllocation":
-            named = [str(r.get("name")) for r in _list(args, "resources", here)]
-            profile = replace(profile, balanced=tuple(named) or profile.balanced)
-        elif name == "PodTopologySpread":
-            profile = replace(profile, spread=_spread(args, here))
-        elif name == "InterPodAffinity":
-            weight = _integer(args, "hardPodAffinityWeight", 1, within=(0, 100))
-            ignore = bool(args.get("ignorePreferredTermsOfExistingPods", False))
-            profile = replace(profile, affinity=AffinityArgs(weight, ignore))
-        elif name == "NodeAffinity":
-            profile = replace(profile, added_affinity=args.get("addedAffinity"))
-        elif name == "DefaultPreemption":
-            share = _integer(args, "minCandidateNodesPercentage", 10, within=(0, 100))
-            count = _integer(args, "minCandidateNodesAbsolute", 100, within=(0, 2**31 - 1))
-            profile = replace(profile, preemption=PreemptionArgs(share, count))
+def _with_arguments(profile: Profile, name: str, args: Mapping[str, Any], place: str) -> Profile:
+    if name == "NodeResourcesFit":
+        return replace(profile, fit=_fit(args, place))
+    if name == "NodeResourcesBalancedAllocation":
+        named = tuple(str(_mapping(entry, place).get("name")) for entry in _list(args, "resources", place))
+        return replace(profile, balanced=named or profile.balanced)
+    if name == "PodTopologySpread":
+        return replace(profile, spread=_spread(args, place))
+    if name == "InterPodAffinity":
+        weight = _integer(args, "hardPodAffinityWeight", 1, within=(0, 100), place=place)
+        return replace(profile, affinity=AffinityArgs(weight, bool(args.get("ignorePreferredTermsOfExistingPods"))))
+    if name == "NodeAffinity":
+        return _with_added(profile, _mapping(args.get("addedAffinity") or {}, place), f"{place}.addedAffinity")
+    if name == "DefaultPreemption":
+        share = _integer(args, "minCandidateNodesPercentage", 10, within=(0, 100), place=place)
+        count = _integer(args, "minCandidateNodesAbsolute", 100, within=(0, 2**31 - 1), place=place)
+        return replace(profile, preemption=PreemptionArgs(share, count))
     return profile
 
 
+def _with_added(profile: Profile, affinity: Mapping[str, Any], place: str) -> Profile:
+    """The affinity to nodes that NodeAffinityArgs add to every pod's own."""
+    required, terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution"), None
+    if required is not None:
+        listed = _list(_mapping(required, place), "nodeSelectorTerms", place)
+        terms = tuple(_node_term(term, place) for term in listed)
+    preferred = tuple(
+        PreferredNodeTerm(
+            _integer(_mapping(one, place), "weight", 1, within=(1, 100), place=place),
+            _node_term(one.get("preference") or {}, place),
+        )
+        for one in _list(affinity, "preferredDuringSchedulingIgnoredDuringExecution", place)
+    )
+    return replace(profile, added_required=terms, added_preferred=preferred)
+
+
+def _node_term(term: Any, place: str) -> NodeSelectorTerm:
+    written_ = _mapping(term, place)
+    expressions, fields = (
+        tuple(
+            Requirement(str(_mapping(r, place).get("key")), str(r.get("operator")), tuple(_list(r, "values", place)))
+            for r in _list(written_, name, place)
+        )
+        for name in ("matchExpressions", "matchFields")
+    )
+    return NodeSelectorTerm(expressions, fields)
+
+
 def _fit(args: Mapping[str, Any], place: str) -> FitArgs:
-    strategy = _mapping(args.get("scoringStrategy") or {}, f"{place}.scoringStrategy")
+    here = f"{place}.scoringStrategy"
+    strategy = _mapping(args.get("scoringStrategy") or {}, here)
     kind = strategy.get("type") or "LeastAllocated"
     kinds = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
     if kind not in kinds:
-        raise unknown_name("scoring strategy", str(kind), kinds).at(field=f"{place}.scoringStrategy.type")
-    resources = []
-    for i, entry in enumerate(_list(strategy, "resources", place)):
-        here = f"{place}.scoringStrategy.resources[{i}]"
-        resources.append((str(_mapping(entry, here).get("name")), _integer(entry, "weight", 1, within=(0, 100)) or 1))
-    ratio = _mapping(strategy.get("requestedToCapacityRatio") or {}, f"{place}.scoringStrategy")
+        raise unknown_name("scoring strategy", str(kind), kinds).at(field=f"{here}.type")
+    resources = tuple(
+        (str(_mapping(entry, here).get("name")), _integer(entry, "weight", 1, within=(0, 100), place=here) or 1)
+        for entry in _list(strategy, "resources", here)
+    )
+    ratio = _mapping(strategy.get("requestedToCapacityRatio") or {}, here)
     points = tuple(
-        (_integer(point, "utilization", 0, within=(0, 100)), _integer(point, "score", 0, within=(0, 10)))
-        for point in _list(ratio, "shape", place)
+        (
+            _integer(_mapping(point, here), "utilization", 0, within=(0, 100), place=here),
+            _integer(point, "score", 0, within=(0, 10), place=here),
+        )
+        for point in _list(ratio, "shape", here)
     )
-    if kind == "RequestedToCapacityRatio" and (not points or sorted(points) != list(points)):
-        field_ = f"{place}.scoringStrategy.requestedToCapacityRatio.shape"
-        raise InputError("the shape needs points with rising utilization", field=field_, found=points)
-    return FitArgs(
-        kind,
-        tuple(resources) or FitArgs.resources,
-        points,
-        frozenset(map(str, _list(args, "ignoredResources", place))),
-        frozenset(map(str, _list(args, "ignoredResourceGroups", place))),
-    )
+    if kind == "RequestedToCapacityRatio" and (not points or any(a[0] >= b[0] for a, b in pairwise(points))):
+        field = f"{here}.requestedToCapacityRatio.shape"
+        raise InputError("the shape needs points with rising utilization", field=field, found=points)
+    ignored = frozenset(map(str, _list(args, "ignoredResources", place)))
+    groups = frozenset(map(str, _list(args, "ignoredResourceGroups", place)))
+    return FitArgs(kind, resources or FitArgs.resources, points, ignored, groups)
 
 
 def _spread(args: Mapping[str, Any], place: str) -> SpreadArgs:
@@ -301,13 +214,18 @@ def _spread(args: Mapping[str, Any], place: str) -> SpreadArgs:
         raise unknown_name("defaultingType", str(kind), ["System", "List"]).at(field=f"{place}.defaultingType")
     if kind == "System":
         return SpreadArgs()
-    constraints = []
-    for i, entry in enumerate(_list(args, "defaultConstraints", place)):
-        here = f"{place}.defaultConstraints[{i}]"
-        hard = _mapping(entry, here).get("whenUnsatisfiable") == "DoNotSchedule"
-        skew = _integer(entry, "maxSkew", 1, within=(1, 2**31 - 1))
-        constraints.append(SpreadConstraint(str(entry.get("topologyKey")), skew, hard))
-    return SpreadArgs(tuple(constraints), False)
+    here = f"{place}.defaultConstraints"
+    return SpreadArgs(
+        tuple(
+            SpreadConstraint(
+                str(_mapping(entry, here).get("topologyKey")),
+                _integer(entry, "maxSkew", 1, within=(1, 2**31 - 1), place=here),
+                entry.get("whenUnsatisfiable") == "DoNotSchedule",
+            )
+            for entry in _list(args, "defaultConstraints", place)
+        ),
+        False,
+    )
 
 
 def _mapping(value: Any, place: str) -> Mapping[str, Any]:
@@ -316,18 +234,19 @@ def _mapping(value: Any, place: str) -> Mapping[str, Any]:
     return value
 
 
-def _list(written: Mapping[str, Any], name: str, place: str) -> Sequence[Any]:
-    value = written.get(name) or []
+def _list(args: Mapping[str, Any], name: str, place: str) -> Sequence[Any]:
+    value = args.get(name) or []
     if not isinstance(value, list | tuple):
         raise InputError("not a list", field=f"{place}.{name}".lstrip("."), found=value)
     return value
 
 
-def _integer(written: Mapping[str, Any], name: str, default: int, *, within: tuple[int, int]) -> int:
-    value = written.get(name, default)
+def _integer(args: Mapping[str, Any], name: str, default: int, *, within: tuple[int, int], place: str = "") -> int:
+    value = args.get(name)
     if value is None:
         return default
     low, high = within
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InputError("not such a number", field=name, found=value, allowed=f"whole numbers from {low} to {high}")
+        allowed = f"whole numbers from {low} to {high}"
+        raise InputError("not such a number", field=f"{place}.{name}".lstrip("."), found=value, allowed=allowed)
     return value

@@ -1,0 +1,43 @@
+"""The plugins of kube-scheduler that place pods, one a module.
+
+:data:`FILTERS` and :data:`SCORES` have them by name; a name without an entry there takes no part in that step.
+"""
+
+from gnomon.systems.kubernetes.plugins import (
+    balanced_allocation,
+    image_locality,
+    inter_pod_affinity,
+    node_affinity,
+    node_ports,
+    node_resources_fit,
+    node_unschedulable,
+    pod_topology_spread,
+    taint_toleration,
+)
+from gnomon.systems.kubernetes.plugins.base import ClusterScore, Filter, Score
+
+FILTERS: dict[str, Filter] = {
+    plugin.name: plugin
+    for plugin in (
+        node_unschedulable.FILTER,
+        taint_toleration.FILTER,
+        node_affinity.FILTER,
+        node_ports.FILTER,
+        node_resources_fit.FILTER,
+        pod_topology_spread.FILTER,
+        inter_pod_affinity.FILTER,
+    )
+}
+
+SCORES: dict[str, Score | ClusterScore] = {
+    plugin.name: plugin
+    for plugin in (
+        taint_toleration.SCORE,
+        node_affinity.SCORE,
+        node_resources_fit.SCORE,
+        pod_topology_spread.SCORE,
+        inter_pod_affinity.SCORE,
+        balanced_allocation.SCORE,
+        image_locality.SCORE,
+    )
+}
