@@ -132,8 +132,11 @@ def _trouble(ground: Ground, who: Subject, task: int, spells: Sequence[Wait]) ->
     found = mishap(ground, who.tasks, task)
     if found is not None:
         here = Situation(ground, found.row, int(ground.past.log.t_ns[found.row]))
-        submitted = int(ground.work.submit_ns[task])
-        return Case(ground, str(who), task, who.tasks, spells, here, submitted, Goal.WELL, found.wanted, found)
+        submitted, log = int(ground.work.submit_ns[task]), ground.past.log
+        lost = int(log.subject[found.row]) if log.kind[found.row] == Kind.FAIL else task
+        tasks = who.tasks if len(who.tasks) > 1 else ground.unit(task)
+        label = str(who) if set(tasks) == set(who.tasks) else f"job/{ground.work.job_name(task)}"
+        return Case(ground, label, lost, tasks, spells, here, submitted, Goal.WELL, found.wanted, found)
     return _of_the_needed(ground, who, task, spells)
 
 

@@ -151,7 +151,7 @@ def _of_mishap(case: Case) -> list[int]:
     assert found is not None
     log, node = ground.past.log, int(ground.past.log.node[found.row])
     rows = [found.row, *_back_to_fault(ground, found.row)]
-    rows += rows_of(log, case.tasks, Kind.START)[:1].tolist()
+    rows += rows_of(log, (case.task,), Kind.START)[:1].tolist()
     if found.trouble is Trouble.STILL:
         noticed = np.flatnonzero((log.kind == Kind.NOTICE) & (log.cause == found.row))
         rows += [*noticed.tolist(), *np.flatnonzero((log.kind == Kind.CLOSE) & np.isin(log.cause, noticed)).tolist()]

@@ -97,10 +97,15 @@ def used_up(ground: Ground, row: int) -> str:
     node, facts = int(log.node[row]), log.details.get(row, {})
     those = crowd(ground, node, row)
     has, used = int(facts.get("capacity", those.allocatable)), int(facts.get("used", sum(those.used)))
-    name = ground.node_name(node)
-    text = f"{name} has {size(has)} of memory, and its {counted(len(those.tasks), 'task')} use {above(used, has)}, "
-    text += f"placed by the {size(those.asked)} that they asked for in all"
-    return text + f"; {_limits(those)}" + _beside(ground, row)
+    text = f"{ground.node_name(node)} has {size(has)} of memory, and its {counted(len(those.tasks), 'task')} use "
+    placed = f"placed by the {size(those.asked)} that they asked for in all"
+    leak = _leak_behind(ground, row)
+    if leak >= 0:
+        own, since = sum(those.used), span(int(ground.past.log.t_ns[leak]))
+        return (
+            f"{text}{size(own)}, {placed}; something beside them uses {size(used - own)}, more and more since {since}"
+        )
+    return f"{text}{above(used, has)}, {placed}; {_limits(those)}"
 
 
 def _limits(those: Crowd) -> str:
@@ -112,13 +117,10 @@ def _limits(those: Crowd) -> str:
     return f"{text}, without those of {those.unlimited} that have none" if those.unlimited else text
 
 
-def _beside(ground: Ground, row: int) -> str:
-    """What a leak has to do with it."""
+def _leak_behind(ground: Ground, row: int) -> int:
+    """The fault that takes the node's memory, -1 if none does."""
     fault = fault_behind(ground, row)
-    kind = "" if fault < 0 else str(ground.past.log.details[fault].get("kind"))
-    return f"; something beside them takes more and more since {span(int(ground.past.log.t_ns[fault]))}" * (
-        kind == "leak"
-    )
+    return fault if fault >= 0 and ground.past.log.details.get(fault, {}).get("kind") == "leak" else -1
 
 
 def victim(facts: Facts) -> str:
@@ -157,7 +159,9 @@ def loss(ground: Ground, row: int) -> str:
             return f"its process was killed from outside at {when} on {where}"
         case Reason.PEER:
             peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
-            return f"it was stopped at {when}, for {peer} of its job was lost"
+            text = f"it was stopped at {when} with its job"
+            root = cause >= 0 and log.kind[cause] == Kind.FAIL and log.reason[cause] != Reason.PEER
+            return f"{text}: {loss(ground, cause).replace('it ', f'{peer} ', 1)}" if root else text
         case Reason.DRAINED:
             return f"at {when} it was sent away from {where}, which an operator emptied"
     return f"it was lost with {where}, which {node_story(ground, row)}"

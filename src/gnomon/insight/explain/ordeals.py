@@ -74,9 +74,8 @@ def duplicates(ground: Ground, task: int) -> list[tuple[int, int, int]]:
     copies, and from when to when both ran (equal: one after the other)."""
     past, found = ground.past, []
     copies, stays = past.copies, past.attempts
-    for i in range(len(copies)):
-        if copies.task[i] != task or copies.opened_why[i] != Reason.ORPHANED:
-            continue
+    orphaned = (copies.task == task) & (copies.opened_why == Reason.ORPHANED)
+    for i in orphaned.nonzero()[0].tolist():
         until = min(int(copies.close_ns[i]), ground.horizon_ns)
         mine = (stays.task == task) & (stays.open_row > copies.open_row[i]) & (stays.start_ns < until)
         begin = int(stays.start_ns[mine].min()) if mine.any() else until

@@ -43,6 +43,10 @@ def _fail(ground: Ground, row: int) -> str:
     name, lost = ground.work.id(int(log.subject[row])), int(log.value[row])
     if log.reason[row] == Reason.NODE:
         text = f"{name} is lost on {ground.node_name(int(log.node[row]))}, which {_given_up(ground, row)}"
+    elif log.reason[row] == Reason.PEER:
+        cause = int(log.cause[row])
+        peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
+        text = f"{name} is stopped, for {peer} of its job was lost"
     elif log.reason[row] in (Reason.NODE_MEMORY, Reason.EVICTED):
         text = f"{name} is {'killed' if log.reason[row] == Reason.NODE_MEMORY else 'sent away'}: {victim(facts)}"
     else:

@@ -73,16 +73,13 @@ class Situation:
 
     @cached_property
     def closed(self) -> dict[int, int]:
-        """The nodes that take no new work, and the row that closed each."""
-        found: dict[tuple[int, int], int] = {}
-        for row in self.ground.closings[self.ground.closings < self.row].tolist():
-            log = self.ground.past.log
-            about = int(log.node[row]), int(log.reason[row])
-            if log.kind[row] == Kind.CLOSE:
-                found[about] = row
-            else:
-                found.pop(about, None)
-        return {node: row for (node, _), row in reversed(found.items())}
+        """The nodes that take no new work, and the row that closed each (of several reasons the first)."""
+        log, rows = self.ground.past.log, self.ground.closings
+        rows = rows[rows < self.row][::-1]
+        key = log.node[rows] * (max(Reason) + 1) + log.reason[rows]
+        latest = rows[np.unique(key, return_index=True)[1]]
+        shut = np.sort(latest[log.kind[latest] == Kind.CLOSE])[::-1]
+        return dict(zip(log.node[shut].tolist(), shut.tolist(), strict=True))
 
     def barred(self, task: int) -> BoolArray:
         """The nodes that a task does not get whatever is free: closed ones, and those that its job avoids."""

@@ -42,10 +42,17 @@ class Mishap:
     less: Wanted | None = None
 
 
+def first_loss(ground: Ground, row: int) -> int:
+    """Of a task that only went with its gang the row of the one that was lost first, else the row itself."""
+    log = ground.past.log
+    cause = int(log.cause[row])
+    return cause if log.reason[row] == Reason.PEER and cause >= 0 and log.kind[cause] == Kind.FAIL else row
+
+
 def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
     """What went wrong for a task that stands for ``tasks``; None if nothing did, or nothing can be wanted."""
     log, what, until = ground.past.log, ground.past.outcome, ground.scenario.limits.until_ns
-    state, lost = State(int(what.state[task])), failures(ground, task)
+    state, lost = State(int(what.state[task])), [first_loss(ground, row) for row in failures(ground, task)]
     reason = Reason(int(log.reason[lost[-1]])) if lost else Reason.NONE
     if state is State.FAILED and lost:
         return Mishap(Trouble.FAILED, lost[-1], reason, run_to_its_end(tasks, until))
