@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from math import exp, lgamma, log, log1p
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from gnomon.api import NEVER, Cluster, Kind, Reason, Scenario, Shape, State, Tas
 from gnomon.control import control
 from gnomon.engine.log import COLUMNS
 from gnomon.model.errors import InputError
-from gnomon.model.fault import Failure, FailureProcess, Fault
-from gnomon.model.recovery import Recovery, Retry
+from gnomon.model.fault import Failure, FailureProcess, Fault, Law
+from gnomon.model.recovery import Checkpoint, Recovery, Retry
 from gnomon.model.resources import Resources
 from gnomon.recovery.arithmetic import expected_attempts, retry_survival
 from tests.builders import S, nodes, task
@@ -117,6 +118,20 @@ def test_a_run_of_which_the_faults_let_nothing_go_on_ends(monkeypatch: pytest.Mo
     assert run.stopped in (Reason.NONE, Reason.LIMIT_TIME)
 
 
+def test_a_run_in_which_attempts_only_fail_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no horizon and fails for ever; with one that saves its work it is done after ten failures."""
+    monkeypatch.setattr(control, "FRUITLESS_MAX", 1_000)
+    always = Recovery((Retry(("exit", "node")),))
+    run = play([task("t", 1, 50, recovery=always)], [fault(Fault.FAIL, 0, NEVER, "task/t", amount=10_000)])
+    assert run.stopped is Reason.LIMIT_REPEATS
+    assert 1_000 < len(times(run, Kind.FAIL)) < 1_003
+    monkeypatch.setattr(control, "FRUITLESS_MAX", 5)
+    process = FailureProcess(Fault.CRASH, ("node/n0",), 6 * S, law=Law.FIXED)
+    saving = replace(always, checkpoint=Checkpoint(5 * S))
+    run = play([task("t", 1, 50, recovery=saving)], [process], cluster=nodes(4))
+    assert (run.stopped, len(times(run, Kind.FAIL)), times(run, Kind.END)) == (Reason.NONE, 9, [59])
+
+
 def test_conservative_backfill_and_faults_are_not_modelled_together() -> None:
     with pytest.raises(InputError, match="conservative backfill and faults"):
         simulate(plot([task("t", 1, 5)], [crash(1, 1, "n0")], policy="fcfs+conservative"))
@@ -130,3 +145,18 @@ def test_without_faults_a_controlled_run_is_the_plain_one(policy: str) -> None:
     controlled = simulate(far, compiled=False, invariants=True)
     for column in COLUMNS:
         assert list(getattr(controlled.log, column)[: len(plain.log)]) == list(getattr(plain.log, column))
+
+
+def test_a_run_of_which_a_task_will_end_goes_on_however_long_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults come and go a thousand times, and then one loses the task."""
+    monkeypatch.setattr(control, "FRUITLESS_MAX", 100)
+    process = FailureProcess(Fault.CORDON, ("node/n2",), S, S, Law.FIXED, repair_law=Law.FIXED)
+    run = play([task("t", 1, 5_000)], [process, crash(4_000, 1, "n0")])
+    assert times(run, Kind.FAIL) == [4_000]
+
+
+def test_looks_for_slow_tasks_do_not_keep_a_run_alive_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "FRUITLESS_MAX", 100)
+    tasks = [task("a", 1, 10, job="bag"), task("b", 1, NEVER, job="bag")]
+    run = play(tasks, (), Operation(speculation=Speculation(S, 15_000, 10_000)), gang=False)
+    assert run.stopped in (Reason.NONE, Reason.LIMIT_TIME)

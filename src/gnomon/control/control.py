@@ -19,6 +19,7 @@ from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
 from gnomon.control.plane import Plane
 from gnomon.control.plans import SAVES, Plans
+from gnomon.control.progress import Progress
 from gnomon.control.redistribution import Redistribution
 from gnomon.control.results import Results
 from gnomon.control.strikes import Strikes
@@ -37,8 +38,8 @@ from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
 
 FRUITLESS_MAX = 100_000
-"""After so many calls in a row before which no task started or ended, in a run without a horizon, nothing more is
-expected of faults that are drawn at a rate."""
+"""After so many calls in a row that brought no progress, a run without a horizon is stopped, or is over if nothing but
+faults is to come."""
 
 _READ = np.zeros(max(Kind) + 1, np.bool_)
 _READ[[Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL]] = True
@@ -108,7 +109,7 @@ class Control:
         self._strikes, self._schedule, self._fault_timer = strikes, Schedule(scenario), -1
         self._parts = Parts(scenario, board, timers, plans, machines, plane, again, copies, results)
         self._endless = scenario.limits.until_ns >= NEVER
-        self._seen = self._fruitless = 0
+        self._progress, self._seen = Progress(board, plans), 0
         again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
         results.undo = again.undo
         self._begin(scenario)
@@ -191,14 +192,21 @@ class Control:
         if self._again.fresh:
             self._copies.begin()
         changed = int(board.w.at[ROWS]) > rows
+        self._progress.called(changed=changed)
         due = board.now if changed and not before_pass else self._due()
         board.call(due_ns=due, again=before_pass and bool(self._again.fresh))
         return board.w
 
     def _due(self) -> int:
         """When the next event is due, NEVER if none matters any more."""
-        fruitless = self._endless and self._fruitless > FRUITLESS_MAX
-        return NEVER if fruitless else self._timers.next_ns
+        return NEVER if self._is_fruitless() and self._progress.is_at_rest() else self._timers.next_ns
+
+    def _is_fruitless(self) -> bool:
+        return self._endless and self._progress.fruitless > FRUITLESS_MAX
+
+    def is_stuck(self) -> bool:
+        """Whether the run goes on, and would for ever: it has no horizon and made no progress for too long."""
+        return self._is_fruitless() and not self._progress.is_at_rest()
 
     def _is_over(self) -> bool:
         coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)
@@ -216,7 +224,7 @@ class Control:
         self._seen = last
         kind, task = w.log_kind[first:last], w.log_subject[first:last]
         about = _READ[kind] & (task >= 0)
-        self._fruitless = 0 if about.any() else self._fruitless + 1
+        self._progress.read(kind, task)
         node = w.log_node[first:last]
         looked_at = (w.watch[task] != 0) | ((node >= 0) & (w.watch_node[node] != 0))
         for row in (first + np.flatnonzero(about & looked_at)).tolist():

@@ -242,8 +242,8 @@ class Redistribution:
             self._board.avoid(job, node)
 
     def _may_run_still(self, task: int, cause: int) -> bool:
-        """Whether a task of the unit, which is never to run twice, may still run on a node that is cut off: its gang was
-        lost meanwhile. Then the unit is queued when something is heard of the node."""
+        """Whether a task of the unit, which is never to run twice, may still run on a node that is cut off: its gang
+        was lost meanwhile. Then the unit is queued when something is heard of the node."""
         members = self._board.members(task)
         nodes = {copy.node for copy in self._machines.copies() if copy.task in members and not copy.speculative}
         if self._scenario.operation.orphans != "wait" or not nodes:
