@@ -15,6 +15,7 @@ from gnomon.control import control
 from gnomon.engine.log import COLUMNS
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, FailureProcess, Fault, Law
+from gnomon.model.operation import Operation, Speculation
 from gnomon.model.recovery import Checkpoint, Recovery, Retry
 from gnomon.model.resources import Resources
 from gnomon.recovery.arithmetic import expected_attempts, retry_survival
@@ -115,7 +116,8 @@ def test_a_run_of_which_the_faults_let_nothing_go_on_ends(monkeypatch: pytest.Mo
     monkeypatch.setattr(control, "FRUITLESS_MAX", 1_000)
     process = FailureProcess(Fault.SLOW, ("node/n0",), 10 * S, 10 * S, amount=5_000)
     run = play([task("t", 9, 5), task("u", 1, NEVER, at=1)], [crash(2, NEVER, "n0"), process], cluster=nodes(4))
-    assert run.stopped in (Reason.NONE, Reason.LIMIT_TIME)
+    assert run.stopped is Reason.LIMIT_REPEATS
+    assert 300 < len(times(run, Kind.FAULT)) <= 1_000
 
 
 def test_a_run_in_which_attempts_only_fail_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +132,8 @@ def test_a_run_in_which_attempts_only_fail_is_stopped(monkeypatch: pytest.Monkey
     saving = replace(always, checkpoint=Checkpoint(5 * S))
     run = play([task("t", 1, 50, recovery=saving)], [process], cluster=nodes(4))
     assert (run.stopped, len(times(run, Kind.FAIL)), times(run, Kind.END)) == (Reason.NONE, 9, [59])
+    run = play([task("t", 1, 50, recovery=always)], [process], cluster=nodes(4))
+    assert (run.stopped, times(run, Kind.END)) == (Reason.LIMIT_REPEATS, [])
 
 
 def test_conservative_backfill_and_faults_are_not_modelled_together() -> None:
@@ -145,14 +149,6 @@ def test_without_faults_a_controlled_run_is_the_plain_one(policy: str) -> None:
     controlled = simulate(far, compiled=False, invariants=True)
     for column in COLUMNS:
         assert list(getattr(controlled.log, column)[: len(plain.log)]) == list(getattr(plain.log, column))
-
-
-def test_a_run_of_which_a_task_will_end_goes_on_however_long_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Faults come and go a thousand times, and then one loses the task."""
-    monkeypatch.setattr(control, "FRUITLESS_MAX", 100)
-    process = FailureProcess(Fault.CORDON, ("node/n2",), S, S, Law.FIXED, repair_law=Law.FIXED)
-    run = play([task("t", 1, 5_000)], [process, crash(4_000, 1, "n0")])
-    assert times(run, Kind.FAIL) == [4_000]
 
 
 def test_looks_for_slow_tasks_do_not_keep_a_run_alive_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

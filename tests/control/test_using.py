@@ -16,7 +16,8 @@ Points = tuple[tuple[float, int], ...]
 def uses(name: str, run: float, asks: int = 0, *, limit: Resources = NOTHING, **use: Points) -> Task:
     """A task that asks for a CPU and GiB of memory, and uses what the profiles say: pairs of (second, amount)."""
     profiles = tuple(
-        (what, Profile(tuple((round(second * S), used) for second, used in points))) for what, points in use.items()
+        (what.replace("_", "-"), Profile(tuple((round(second * S), used) for second, used in points)))
+        for what, points in use.items()
     )
     return Task(name, Shape(amount(1, memory=asks), limit=limit), duration_ns=round(run * S), usage=Usage(profiles))
 
@@ -149,7 +150,7 @@ def test_a_full_disk_fails_whoever_writes() -> None:
 
 def test_too_slow_a_disk_fails_the_worst_off() -> None:
     """Two of 80 B/s share 100 B/s: 50 each, which is 62.5 % of what they want; the least is 70 %."""
-    writes = [uses(name, 20, **{"disk-io": ((0, 80),)}) for name in "ab"]
+    writes = [uses(name, 20, disk_io=((0, 80),)) for name in "ab"]
     least = Operation(Enforcement(disk_fails_below_e4=7_000))
     run = play(writes, (), least, cluster=nodes(one(disk_rate=100)))
     assert seen(run, Kind.FAIL) == [(0, "FAIL", "a@n0", "DISK")]
