@@ -126,7 +126,7 @@ def test_a_run_in_which_attempts_only_fail_is_stopped(monkeypatch: pytest.Monkey
     always = Recovery((Retry(("exit", "node")),))
     run = play([task("t", 1, 50, recovery=always)], [fault(Fault.FAIL, 0, NEVER, "task/t", amount=10_000)])
     assert run.stopped is Reason.LIMIT_REPEATS
-    assert 1_000 < len(times(run, Kind.FAIL)) < 1_003
+    assert 300 < len(times(run, Kind.FAIL)) <= 1_001
     monkeypatch.setattr(control, "FRUITLESS_MAX", 5)
     process = FailureProcess(Fault.CRASH, ("node/n0",), 6 * S, law=Law.FIXED)
     saving = replace(always, checkpoint=Checkpoint(5 * S))
@@ -155,4 +155,4 @@ def test_looks_for_slow_tasks_do_not_keep_a_run_alive_for_ever(monkeypatch: pyte
     monkeypatch.setattr(control, "FRUITLESS_MAX", 100)
     tasks = [task("a", 1, 10, job="bag"), task("b", 1, NEVER, job="bag")]
     run = play(tasks, (), Operation(speculation=Speculation(S, 15_000, 10_000)), gang=False)
-    assert run.stopped in (Reason.NONE, Reason.LIMIT_TIME)
+    assert run.stopped is Reason.LIMIT_REPEATS

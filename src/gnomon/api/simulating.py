@@ -66,6 +66,7 @@ def simulate(
         check=partial(_check, scenario.seed, control) if invariants else None,
         progress=partial(_report, progress) if progress else None,
         events=control.events if control else None,
+        stuck=control.is_stuck if control else None,
     )
     world, stopped = run(parts.world, advance, scenario.limits, ports, enter)
     ran = process_time()

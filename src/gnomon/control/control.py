@@ -38,8 +38,7 @@ from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
 
 FRUITLESS_MAX = 100_000
-"""After so many calls in a row that brought no progress, a run without a horizon is stopped, or is over if nothing but
-faults is to come."""
+"""When so much has come to nothing in a row, a run without a horizon is stopped."""
 
 _READ = np.zeros(max(Kind) + 1, np.bool_)
 _READ[[Kind.START, Kind.END, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.FAIL]] = True
@@ -192,21 +191,14 @@ class Control:
         if self._again.fresh:
             self._copies.begin()
         changed = int(board.w.at[ROWS]) > rows
-        self._progress.called(changed=changed)
-        due = board.now if changed and not before_pass else self._due()
+        self._progress.called()
+        due = board.now if changed and not before_pass else self._timers.next_ns
         board.call(due_ns=due, again=before_pass and bool(self._again.fresh))
         return board.w
 
-    def _due(self) -> int:
-        """When the next event is due, NEVER if none matters any more."""
-        return NEVER if self._is_fruitless() and self._progress.is_at_rest() else self._timers.next_ns
-
-    def _is_fruitless(self) -> bool:
-        return self._endless and self._progress.fruitless > FRUITLESS_MAX
-
     def is_stuck(self) -> bool:
-        """Whether the run goes on, and would for ever: it has no horizon and made no progress for too long."""
-        return self._is_fruitless() and not self._progress.is_at_rest()
+        """Whether the run would go on for ever: it has no horizon, and has made no progress for too long."""
+        return self._endless and self._progress.fruitless > FRUITLESS_MAX
 
     def _is_over(self) -> bool:
         coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)

@@ -14,12 +14,12 @@ from gnomon.engine.log import Kind
 from gnomon.model.resources import NEVER
 
 _OUT: Final = (Kind.END, Kind.KILL, Kind.CANCEL)
-_LOST: Final = (Kind.FAIL, Kind.PREEMPT)
+_LOST: Final = (Kind.FAIL, Kind.PREEMPT, Kind.UNDO)
 
 
 class Progress:
-    """Counts the calls in a row (``fruitless``) before which no task started or was done for the first time, or saved
-    more of its work than ever."""
+    """``fruitless`` counts what has come to nothing since a task last started or was done for the first time, or saved
+    more of its work than ever: attempts that were lost, and calls while nothing else was to come."""
 
     def __init__(self, board: Board, plans: Plans) -> None:
         self._board, self._plans = board, plans
@@ -33,12 +33,12 @@ class Progress:
         about = task >= 0
         new = self._first(self._started, task[about & (kind == Kind.START)])
         new |= self._first(self._out, task[about & np.isin(kind, _OUT)])
-        for lost in [] if new else task[about & np.isin(kind, _LOST)].tolist():
-            saved = self._plans.saved_ns.get(lost, 0)
-            new |= saved > self._saved.get(lost, 0)
-            self._saved[lost] = max(saved, self._saved.get(lost, 0))
-        if new:
-            self.fruitless = 0
+        lost = task[about & np.isin(kind, _LOST)].tolist()
+        for one in [] if new else lost:
+            saved = self._plans.saved_ns.get(one, 0)
+            new |= saved > self._saved.get(one, 0)
+            self._saved[one] = max(saved, self._saved.get(one, 0))
+        self.fruitless = 0 if new else self.fruitless + len(lost)
 
     @staticmethod
     def _first(seen: npt.NDArray[np.bool_], tasks: npt.NDArray[np.int32]) -> bool:
@@ -46,10 +46,6 @@ class Progress:
         seen[tasks] = True
         return new
 
-    def called(self, *, changed: bool) -> None:
-        """One call more; it only counts when something happened, or when nothing but calls is to come."""
-        self.fruitless += changed or self.is_at_rest()
-
-    def is_at_rest(self) -> bool:
-        """Whether nothing will happen by itself: no end of a task, no submission."""
-        return next_end(self._board.w) >= NEVER and self._board.submits_next() >= NEVER
+    def called(self) -> None:
+        """One call more. It counts when nothing is to come by itself: no end, no submission."""
+        self.fruitless += next_end(self._board.w) >= NEVER and self._board.submits_next() >= NEVER

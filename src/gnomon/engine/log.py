@@ -144,7 +144,7 @@ class Reason(IntEnum):
     LIMIT_TIME = 61
     """The run reached its horizon."""
     LIMIT_REPEATS = 62
-    """The run made no progress at one instant for too long."""
+    """The run made no progress for too long, at one instant or with attempts that fail again and again."""
     DEADLOCK = 63
     """Nothing can happen any more, and tasks hold what the others wait for."""
     INTERRUPTED = 64

@@ -42,7 +42,7 @@ class Ports:
     the question in ``World.at[ASK]``;
     ``next_time(world)``: when the next event is; ``check(world)`` runs after every instant and raises InvariantError;
     ``progress(world)`` returns False to stop the run; ``events(world)`` lets happen what Python handles, and gives the
-    world afterwards.
+    world afterwards; ``stuck()`` after it tells whether the run would go on for ever and get nowhere.
     """
 
     next_time: Callable[[World], int]
@@ -51,6 +51,7 @@ class Ports:
     check: Callable[[World], None] | None = None
     progress: Callable[[World], bool] | None = None
     events: Callable[[World], World] | None = None
+    stuck: Callable[[], bool] | None = None
 
 
 def run(
@@ -75,6 +76,8 @@ def run(
             after = ports.events(world)
             if after is not world:
                 world, state = after, enter(after)
+            if ports.stuck and ports.stuck():
+                return _close(world, Reason.LIMIT_REPEATS, limits), Reason.LIMIT_REPEATS
         else:
             if ports.check:
                 ports.check(world)
