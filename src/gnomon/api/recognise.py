@@ -17,6 +17,7 @@ PLAIN: Final = "plain"
 
 _SCENARIO_KEYS = frozenset(("cluster", "work", "policy", "system", "until", "seed"))
 _PLAIN_KEYS = frozenset(("nodes", "tasks", "reservations"))
+_OBJECT_KEYS = frozenset(("apiVersion", "kind"))
 _TOP_KEY = re.compile(r"^([a-z_]+) *:", re.MULTILINE)
 _KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
 
@@ -62,15 +63,35 @@ def recognise(path: Path) -> str:
     start = read_start(path)
     if file.endswith(".py"):
         return SCENARIO
-    for system, name, pattern in _NATIVE:
-        if pattern.search(start):
-            raise InputError(
-                f"recognised as {name}; the system {system} is not modelled yet", file=file, allowed=_KNOWN
-            )
-    found = traces.detect(file) or _kind(_TOP_KEY.findall(start)) or _kind(_keys(load_yaml(path)[0]))
+    if native := _native(start):
+        raise _not_yet(*native, file)
+    found = traces.detect(file) or _kind(_TOP_KEY.findall(start))
+    if found is None:
+        keys = _keys(load_yaml(path)[0])
+        if _OBJECT_KEYS.issubset(keys):  # below a long comment
+            raise _not_yet("kubernetes", "Kubernetes YAML or JSON", file)
+        found = _kind(keys)
     if found is None:
         raise InputError("not of a format that is known", file=file, allowed=_KNOWN)
     return found
+
+
+def native_system(path: Path) -> str | None:
+    """The system whose native file this is, by its first characters; None for a file that is none of any system.
+
+    Raises :class:`InputError` for a file that cannot be read.
+    """
+    native = _native(read_start(path))
+    return None if native is None else native[0]
+
+
+def _native(start: str) -> tuple[str, str] | None:
+    """The system of a native file that starts so, and what the file is called."""
+    return next(((system, name) for system, name, pattern in _NATIVE if pattern.search(start)), None)
+
+
+def _not_yet(system: str, name: str, file: str) -> InputError:
+    return InputError(f"recognised as {name}; the system {system} is not modelled yet", file=file, allowed=_KNOWN)
 
 
 def _kind(keys: Iterable[str]) -> str | None:

@@ -42,7 +42,10 @@ class BlockReader:
         start = block.next(0)
         if start == len(lines):
             raise NotPlainError
-        value, end = block.value(start, block.indents[start])
+        try:
+            value, end = block.value(start, block.indents[start])
+        except RecursionError:
+            raise NotPlainError from None
         if end != len(lines):
             raise NotPlainError
         if len(self._plain) > _CACHED_MAX:
@@ -165,6 +168,8 @@ class _Block:
         if value is not _MISSING:
             return value
         text = text.rstrip(" ")
+        if not text.isprintable():  # also what YAML 1.1 takes for a line's end
+            raise NotPlainError
         first = text[:1]
         if first == '"':
             return _double_quoted(text)
@@ -194,6 +199,8 @@ class _Block:
         if any(line.strip(" ") and not line.startswith(" " * deep) for line in body):
             raise NotPlainError
         text = "".join(f"{line[deep:]}\n" for line in body)
+        if not text.replace("\t", " ").replace("\n", " ").isprintable():
+            raise NotPlainError
         if header == "|+":
             return text, i
         return text.rstrip("\n") + ("\n" if header == "|" else ""), i

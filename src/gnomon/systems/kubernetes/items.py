@@ -31,6 +31,7 @@ SKIPPED: Final = frozenset(
 )
 """Keys whose blocks decide nothing here: not even parsed where they need not be."""
 
+_LISTS_MAX: Final = 20  # how deep lists may stand in lists; an object of a list that is deeper is none
 _CHUNK_BYTES: Final = 2**22
 _HEAD_BYTES: Final = 2**16
 _LIST_START: Final = re.compile(rb'\A\s*\{\n(?: +"(?:apiVersion|kind|metadata)": [^\n]*\n)*( +)"items": \[\n( +)\{\n')
@@ -74,6 +75,9 @@ def taken_apart(item: Item) -> Iterator[Item]:
     """
     value = item.value
     key: Steps = ()
+    if len(item.path) > _LISTS_MAX:
+        yield item
+        return
     if isinstance(value, list):
         parts = value
     elif isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):

@@ -1,0 +1,87 @@
+"""Cutting files into objects: the same objects wherever the cuts fall, with the lines of the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes import items
+from gnomon.systems.kubernetes.items import Item, read_items
+
+NASTY = ["plain", "a\n},\n{", '"}', "- x\n---\n", "items:", "  # no comment", "'", "{{ x }}", "", "é\u2028"]
+OBJECTS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.just("Pod"),
+            "a": st.sampled_from(NASTY),
+            "b": st.dictionaries(st.sampled_from("xy"), st.integers()),
+        }
+    ),
+    min_size=1,
+    max_size=5,
+)
+ALWAYS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def found(path: Path, text: str) -> list[Any]:
+    path.write_text(text, encoding="utf-8")
+    return [one.value if isinstance(one, Item) else one for one in read_items(path)]
+
+
+@ALWAYS
+@given(OBJECTS, st.integers(1, 40), st.booleans())
+def test_a_printed_list_is_cut_alike_wherever_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, objects: list[Any], size: int, escaped: bool
+) -> None:
+    monkeypatch.setattr(items, "_CHUNK_BYTES", size)
+    monkeypatch.setattr(items, "_HEAD_BYTES", 120)
+    whole = {"apiVersion": "v1", "items": objects, "kind": "List", "metadata": {}}
+    assert found(tmp_path / "f", json.dumps(whole, indent=4, ensure_ascii=escaped)) == objects
+
+
+@ALWAYS
+@given(OBJECTS, st.booleans(), st.sampled_from([2, 4]))
+def test_lists_and_documents_of_yaml(tmp_path: Path, objects: list[Any], as_list: bool, indent: int) -> None:
+    if as_list:
+        text = yaml.dump({"apiVersion": "v1", "items": objects, "kind": "List"}, indent=indent, allow_unicode=True)
+    else:
+        text = yaml.dump_all(objects, explicit_start=True, indent=indent, allow_unicode=True)
+    assert found(tmp_path / "f", text) == objects
+
+
+def test_a_mistake_in_one_item_leaves_the_others(tmp_path: Path) -> None:
+    good = json.dumps({"apiVersion": "v1", "items": [{"kind": "A"}, {"kind": "B"}, {"kind": "C"}]}, indent=4)
+    values = found(tmp_path / "f", good.replace('"B"', '"B'))
+    assert [one["kind"] for one in values if isinstance(one, dict)] == ["A", "C"]
+    (error,) = (one for one in values if isinstance(one, InputError))
+    assert error.line is not None
+    assert error.line in (7, 8)
+
+
+def test_a_mistake_in_one_document_leaves_the_others(tmp_path: Path) -> None:
+    values = found(tmp_path / "f", "kind: A\n---\nkind: [\n---\nkind: C\n")
+    assert [one.get("kind") if isinstance(one, dict) else one.line for one in values] == ["A", 4, "C"]
+
+
+def test_lines(tmp_path: Path) -> None:
+    text = "# x\nkind: List\nitems:\n- kind: A\n  b:\n    c: 1\n- {kind: B, b: {c: 2}}\n---\nkind: C\nb: {c: 3}\n"
+    (tmp_path / "f").write_text(text)
+    lines = [one.line("b", "c") for one in read_items(tmp_path / "f") if isinstance(one, Item)]
+    assert lines == [6, 7, 10]
+
+
+def test_what_is_after_a_list_is_not_lost(tmp_path: Path) -> None:
+    text = "items:\n- kind: A\n- kind: B\nkind: List\n---\nkind: C\n"
+    assert found(tmp_path / "f", text) == [{"kind": "A"}, {"kind": "B"}, {"kind": "C"}]
+
+
+def test_an_object_with_items_of_its_own_is_no_list(tmp_path: Path) -> None:
+    text = "kind: ConfigMap\nitems:\n  a: b\n"
+    assert found(tmp_path / "f", text) == [{"kind": "ConfigMap", "items": {"a": "b"}}]
