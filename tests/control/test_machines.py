@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gnomon.api import NEVER, Kind, Task
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.operation import Enforcement, Eviction, Heartbeat, Operation, Pressure
+from gnomon.model.recovery import Backoff, Recovery, Retry
 from tests.builders import GI, S, amount, nodes, task
 from tests.control.machine import History
 from tests.control.reading import crash, fault, part, play, plot, times
@@ -114,3 +115,18 @@ def test_a_start_arrives_with_the_end_of_the_partition() -> None:
     run = play([task("t", 1, 50, at=20)], [part(10, 30, "n0")], late)
     assert times(run, Kind.START) == [20]
     assert times(run, Kind.END) == [90]
+
+
+def test_whoever_takes_the_place_of_one_that_was_looked_at_need_not_be() -> None:
+    """low starts again in its place at 11, on a node that is looked at because of it, and gives way in that instant."""
+    in_place = Recovery((Retry(("node",), 5, Backoff(S), in_place=True),))
+    tasks = [task("low", 4, 50, recovery=in_place), task("high", 4, 5, at=7, priority=1)]
+    run = play(tasks, [crash(5, 5, "n0")], cluster=nodes(4), policy="priority", preempt=True)
+    assert times(run, Kind.START) == [0, 11, 11, 16]
+    assert times(run, Kind.END) == [16, 66]
+
+
+def test_an_attempt_that_would_fail_later_is_killed_at_its_limit_first() -> None:
+    doomed = fault(Fault.FAIL, 0, NEVER, "task/t", amount=10_000)
+    run = play([task("t", 1, 50, estimate=60)], [doomed, fault(Fault.SLOW, 1, NEVER, "n0", amount=0)])
+    assert times(run, Kind.KILL) == [60]

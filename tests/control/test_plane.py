@@ -147,7 +147,7 @@ def test_the_next_leader_begins_after_the_lease() -> None:
 def test_without_a_second_member_nobody_decides_until_it_is_back() -> None:
     run = play([task("a", 1, 5, at=62)], [fault(Fault.LEADER, 60, 100)])
     assert led(run) == [(60, -1), (160, 0)]
-    assert seen(run, Kind.WAIT, Kind.START) == [(160, "START", "a@n0")]
+    assert seen(run, Kind.WAIT, Kind.START) == [(62, "WAIT", "a", "NO_LEADER"), (160, "START", "a@n0")]
 
 
 def test_an_even_split_elects_nobody() -> None:
