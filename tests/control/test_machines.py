@@ -121,7 +121,7 @@ def test_whoever_takes_the_place_of_one_that_was_looked_at_need_not_be() -> None
     """low starts again in its place at 11, on a node that is looked at because of it, and gives way in that instant."""
     in_place = Recovery((Retry(("node",), 5, Backoff(S), in_place=True),))
     tasks = [task("low", 4, 50, recovery=in_place), task("high", 4, 5, at=7, priority=1)]
-    run = play(tasks, [crash(5, 5, "n0")], cluster=nodes(4), policy="priority", preempt=True)
+    run = play(tasks, [crash(5, 5, "n0")], STAY, cluster=nodes(4), policy="priority", preempt=True)
     assert times(run, Kind.START) == [0, 11, 11, 16]
     assert times(run, Kind.END) == [16, 66]
 
