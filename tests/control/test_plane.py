@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gnomon.api import Kind, Node, Run, Task
+from gnomon.api import NEVER, Kind, Node, Run, Task
 from gnomon.model.cluster import Cluster
 from gnomon.model.fault import Fault
 from gnomon.model.operation import ControlPlane, Eviction, Heartbeat, Operation, Probe
@@ -193,3 +193,12 @@ def test_messages_that_come_late_make_a_false_alarm() -> None:
 def test_a_short_delay_is_not_noticed() -> None:
     late = fault(Fault.DELAY, 100, 500, "n0", amount=40 * S)
     assert times(play([task("t", 4, 400)], [late], Operation(detection=LEASES)), Kind.NOTICE) == []
+
+
+@pytest.mark.parametrize("chance", [500, 9_000])
+def test_messages_may_be_lost_without_an_end(chance: int) -> None:
+    """A run without a horizon is over when its task is done."""
+    rule = Operation(detection=Heartbeat(10 * S, 5 * S, 40 * S), eviction=Eviction(after_ns=10**6 * S))
+    run = play([task("t", 1, 10_000)], [fault(Fault.LOSS, 0, NEVER, "n0", amount=chance)], rule)
+    assert times(run, Kind.END) == [10_000]
+    assert (len(times(run, Kind.NOTICE)) > 10) is (chance > 5_000)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.model.operation import Heartbeat, Probe
-from gnomon.recovery.detection import delayed, false_alarms, false_losses, noticed_ns
+from gnomon.model.resources import NEVER
+from gnomon.recovery.detection import delayed, drawn_losses, false_alarms, false_losses, noticed_ns
 
 SECOND = 1_000_000_000
 LEASES = Heartbeat(10 * SECOND, 5 * SECOND, 50 * SECOND, "seen")
@@ -199,3 +200,12 @@ def test_questions_fail_while_the_way_there_and_back_takes_longer_than_the_timeo
     assert delayed(CHECKS, 0, 54 * SECOND, 6 * SECOND) is None, "the fifth question is asked after 55 s"
     assert delayed(CHECKS, 0, 55 * SECOND, 6 * SECOND) == (65 * SECOND, 68 * SECOND)
     assert delayed(CHECKS, 0, 100 * SECOND, 6 * SECOND) == (65 * SECOND, 107 * SECOND)
+
+
+@pytest.mark.parametrize("rule", [Heartbeat(SECOND, 0, 40 * SECOND), Probe(SECOND, SECOND, 40)])
+def test_a_loss_without_an_end_is_drawn_as_far_as_it_is_asked_for(rule: Heartbeat | Probe) -> None:
+    """Forty of 5 % in a row never happen: there are only pauses, ever later."""
+    losses = drawn_losses(rule, 0, NEVER, 500, np.random.default_rng(1))
+    moments = [next(losses) for _ in range(3)]
+    assert all(given_up == again for given_up, again in moments)
+    assert 0 < moments[0][0] < moments[1][0] < moments[2][0] < NEVER

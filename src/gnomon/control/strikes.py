@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gnomon.control.board import CORDONED, Board
@@ -274,9 +274,16 @@ class Strikes:
         failure, rule = event.failure, self.scenario.operation.detection
         until = min(failure.until_ns, self.scenario.limits.until_ns)
         draws = stream(self.scenario.seed, f"loss {event.number} {node}")
-        for times in detection.false_losses(rule, failure.at_ns, until, failure.amount, draws):
-            self._false_alarm(node, row, *times)
+        self._next_loss(node, row, detection.drawn_losses(rule, failure.at_ns, until, failure.amount, draws))
         return lambda heal: None
+
+    def _next_loss(self, node: int, row: int, losses: Iterator[tuple[int, int]]) -> None:
+        """Enter the next false alarm; the one after it is drawn when it is there."""
+        for given_up, heard in losses:
+            if given_up < heard:
+                self._false_alarm(node, row, given_up, heard)
+            self.timers.at(given_up, lambda: self._next_loss(node, row, losses))
+            break
 
     def _false_alarm(self, node: int, row: int, given_up_ns: int, heard_ns: int) -> None:
         """A node that is well is taken for lost, and heard of again."""

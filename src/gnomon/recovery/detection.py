@@ -13,6 +13,9 @@ from typing import Protocol
 from gnomon.model.operation import Heartbeat, Probe
 from gnomon.model.resources import E4, NEVER
 
+PAUSE = 1_000
+"""After so many runs of losses that nobody noticed a draw pauses."""
+
 
 class Draws(Protocol):
     """What is needed of a :class:`numpy.random.Generator`."""
@@ -87,11 +90,20 @@ def false_losses(
     detection: Heartbeat | Probe, from_ns: int, until_ns: int, chance_e4: int, rng: Draws, *, phase_ns: int = 0
 ) -> Iterator[tuple[int, int]]:
     """Pairs of moments [ns] at which a node that is well is given up, and then heard again, because signs of life are
-    lost. A run of losses may be noticed a little after ``until_ns``.
+    lost. A run of losses may be noticed a little after ``until_ns``. :func:`drawn_losses` without its pauses."""
+    pairs = drawn_losses(detection, from_ns, until_ns, chance_e4, rng, phase_ns=phase_ns)
+    return ((given_up, again) for given_up, again in pairs if given_up < again)
 
-    They are drawn one by one, as they are asked for, and only losses are drawn (the number of signs from one to the
-    next is geometric), so that rare ones cost little. The grace is taken to be at least a beat: else the node would be
-    given up between any two.
+
+def drawn_losses(
+    detection: Heartbeat | Probe, from_ns: int, until_ns: int, chance_e4: int, rng: Draws, *, phase_ns: int = 0
+) -> Iterator[tuple[int, int]]:
+    """As :func:`false_losses`, drawn one by one as they are asked for, in the order of time, and with pauses: a pair of
+    two equal moments, up to which nothing more is to come, after every :data:`PAUSE` losses in which nothing was.
+    So the next pair is there soon, however rare false alarms are, and however far off the end is.
+
+    Only losses are drawn (the number of signs from one to the next is geometric), so that rare ones cost little. The
+    grace is taken to be at least a beat: else the node would be given up between any two.
     """
     if chance_e4 <= 0:
         return
@@ -99,10 +111,12 @@ def false_losses(
         yield from unanswered(detection, following(from_ns, detection.period_ns, phase_ns), until_ns, chance_e4, rng)
     elif detection.beat_ns > 0:
         first = following(from_ns, detection.beat_ns, phase_ns)
-        for last, again in gaps(first, until_ns, detection.beat_ns, chance_e4, rng):
+        for looked, (last, again) in enumerate(gaps(first, until_ns, detection.beat_ns, chance_e4, rng), 1):
             given_up = given_up_ns(detection, last)
             if given_up < again:
                 yield given_up, again
+            elif looked % PAUSE == 0:
+                yield last, last
 
 
 def gaps(first_ns: int, until_ns: int, beat_ns: int, chance_e4: int, rng: Draws) -> Iterator[tuple[int, int]]:
@@ -128,7 +142,7 @@ def gaps(first_ns: int, until_ns: int, beat_ns: int, chance_e4: int, rng: Draws)
 
 
 def unanswered(probe: Probe, first_ns: int, until_ns: int, chance_e4: int, rng: Draws) -> Iterator[tuple[int, int]]:
-    """As :func:`false_losses`, for questions from ``first_ns`` on: one that is lost fails after its timeout."""
+    """As :func:`drawn_losses`, for questions from ``first_ns`` on: one that is lost fails after its timeout."""
     step = probe.period_ns + probe.timeout_ns
     if chance_e4 >= E4:
         failed = first_ns + (probe.misses - 1) * step
@@ -136,12 +150,15 @@ def unanswered(probe: Probe, first_ns: int, until_ns: int, chance_e4: int, rng: 
             yield failed + probe.timeout_ns, first_ns + ((until_ns - first_ns) // step + 1) * step
         return
     asked, misses, given_up = first_ns, 0, NEVER
+    drawn = 0
     while asked <= until_ns:
         answered = int(rng.geometric(chance_e4 / E4)) - 1
         if answered:
             if given_up != NEVER:
                 yield given_up, asked
-            misses, given_up = 0, NEVER
+            misses, given_up, drawn = 0, NEVER, drawn + 1
+            if drawn % PAUSE == 0:
+                yield asked, asked
         asked += answered * probe.period_ns
         if asked > until_ns:
             return
