@@ -78,10 +78,20 @@ def test_lines(tmp_path: Path) -> None:
 
 
 def test_what_is_after_a_list_is_not_lost(tmp_path: Path) -> None:
-    text = "items:\n- kind: A\n- kind: B\nkind: List\n---\nkind: C\n"
+    text = "items:\n- kind: A\n\n- kind: B\nkind: List\n---\nkind: C\n"
     assert found(tmp_path / "f", text) == [{"kind": "A"}, {"kind": "B"}, {"kind": "C"}]
 
 
 def test_an_object_with_items_of_its_own_is_no_list(tmp_path: Path) -> None:
     text = "kind: ConfigMap\nitems:\n  a: b\n"
     assert found(tmp_path / "f", text) == [{"kind": "ConfigMap", "items": {"a": "b"}}]
+
+
+def test_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
+    pods = "apiVersion: v1\nitems:\n- a: 1\n- kind: B\nkind: PodList\n"
+    text = f"{pods}---\nkind: AccessList\nitems:\n- x\nmetadata: {{name: y}}\n"
+    assert found(tmp_path / "f", text) == [
+        {"apiVersion": "v1", "kind": "Pod", "a": 1},
+        {"apiVersion": "v1", "kind": "B"},
+        {"kind": "AccessList", "items": ["x"], "metadata": {"name": "y"}},
+    ]

@@ -101,6 +101,12 @@ def test_a_typed_list_says_what_its_items_are() -> None:
     assert objects_of([{"kind": "PodList", "apiVersion": "v1", "items": [bare]}]) == objects_of([POD])
 
 
+def test_what_is_called_a_list_and_has_a_name_is_none() -> None:
+    access = {"apiVersion": "x.io/v1", "kind": "AccessList", "metadata": {"name": "a"}, "items": ["b"]}
+    assert objects_of([access]).notes[0].field == "x.io/v1 AccessList"
+    assert objects_of([{"apiVersion": "v1", "kind": "List", "items": None}]) == Objects()
+
+
 def test_recorded_objects(tmp_path: Path) -> None:
     """Objects of recorded cases; their requests by hand, from the sheet's rule."""
     found = read(str(DATA / "requests.json"))
@@ -181,6 +187,10 @@ WRONG = {
         "Pod p, spec.overhead.cpu: not a quantity; allowed: for instance",
     ),
     "a huge quantity": (pod("p", overhead={"cpu": "1e+30"}), "Pod p, spec.overhead.cpu: a quantity too large"),
+    "half a device": (
+        pod("p", overhead={"nvidia.com/gpu": 0.5}),
+        "Pod p, spec.overhead.nvidia.com/gpu: not a quantity of an extended resource: must be an integer, found 0.5",
+    ),
     "a type": (pod("p", hostNetwork="yes"), "Pod p, spec.hostNetwork: true or false is wanted, found 'yes'"),
     "a number as text": (pod("p", priority="5"), "Pod p, spec.priority: a whole number is wanted, found '5'"),
     "text that is a number": (pod("p", nodeSelector={"gen": 5}), "Pod p, spec.nodeSelector.gen: text is wanted"),
@@ -285,9 +295,10 @@ def test_an_object_that_owns_itself() -> None:
 
 BOMB = "".join(f"a{n + 1}: &a{n + 1} [{','.join([f'*a{n}'] * 9)}]\n" for n in range(9))
 
-JUNK = {
+JUNK: dict[str, tuple[Any, ...]] = {
     "tabs": (b"apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n", "line 4", "not tabs"),
     "a template of Helm": (b"kind: Pod\nmetadata:\n  name: {{ .Values.name }}\n", "line 3", "helm template"),
+    "a file that is a template of Helm": (b"{{- if .Values.x }}\nkind: Pod\n{{- end }}\n", "line 1", "helm template"),
     "a bomb": (b"a0: &a0 [1]\n" + BOMB.encode(), "line", "more than 1000000 values"),
     "cut off": (json.dumps(listed(NODE, POD), indent=4).encode()[:-300], "line", "not JSON"),
     "no UTF-8": (b"apiVersion: v1\nkind: \xff\n", "line 2", "not UTF-8"),

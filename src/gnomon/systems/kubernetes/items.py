@@ -35,6 +35,7 @@ _LISTS_MAX: Final = 20  # how deep lists may stand in lists; an object of a list
 _CHUNK_BYTES: Final = 2**22
 _HEAD_BYTES: Final = 2**16
 _LIST_START: Final = re.compile(rb'\A\s*\{\n(?: +"(?:apiVersion|kind|metadata)": [^\n]*\n)*( +)"items": \[\n( +)\{\n')
+_TEMPLATE: Final = "; this looks like a template of Helm: give the output of `helm template`"
 _ALIAS_UNKNOWN: Final = "an alias without its anchor before it"
 
 
@@ -75,13 +76,10 @@ def taken_apart(item: Item) -> Iterator[Item]:
     """
     value = item.value
     key: Steps = ()
-    if len(item.path) > _LISTS_MAX:
-        yield item
-        return
-    if isinstance(value, list):
+    if isinstance(value, list) and len(item.path) <= _LISTS_MAX:
         parts = value
-    elif isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
-        parts, key = value["items"], ("items",)
+    elif isinstance(value, dict) and _is_list(value) and len(item.path) <= _LISTS_MAX:
+        parts, key = value.get("items") or [], ("items",)
     else:
         yield item
         return
@@ -91,6 +89,15 @@ def taken_apart(item: Item) -> Iterator[Item]:
     for position, part in enumerate(parts):
         whole = {**named, **part} if isinstance(part, dict) else part
         yield from taken_apart(Item(whole, item.file, item.locate, item.first, (*item.path, *key, position)))
+
+
+def _is_list(value: dict[str, Any]) -> bool:
+    """Whether an object is a list of others: its kind says so, and it has no name, as an object of its own would."""
+    metadata = value.get("metadata")
+    named = isinstance(metadata, dict) and "name" in metadata
+    if value.get("kind") == "List":
+        return isinstance(value.get("items"), list | None)
+    return str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list) and not named
 
 
 # ---------------------------------------------------------------- YAML
@@ -103,7 +110,7 @@ def _yaml_items(path: Path, file: str) -> Iterator[Item | InputError]:
         done = 0
         for lines, first, in_list in parts:
             found = _yaml_part(reader, lines, first, file)
-            if in_list and isinstance(found, InputError) and found.problem == _ALIAS_UNKNOWN:
+            if in_list and _needs_its_list(found):
                 for _ in parts:
                     pass
                 yield from _rest_of_list(path, file, number, done)
@@ -132,7 +139,7 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
     try:
         documents = parse_yaml(text)
     except InputError as error:
-        hint = "; this looks like a template of Helm: give the output of `helm template`" if "{{" in text else ""
+        hint = _TEMPLATE if "{{" in text else ""
         line = None if error.line is None else error.line + first
         return InputError(
             error.problem + hint, file=file, line=line, field=error.field, found=error.found, allowed=error.allowed
@@ -140,8 +147,15 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
     return Item(documents[0].value, file, lambda: documents[0], first)
 
 
+def _needs_its_list(found: Item | InputError | None) -> bool:
+    """Whether an item cannot be read alone: it uses an anchor of another, or does not say what it is."""
+    if isinstance(found, Item):
+        return not isinstance(found.value, dict) or "kind" not in found.value
+    return found is not None and found.problem == _ALIAS_UNKNOWN
+
+
 def _rest_of_list(path: Path, file: str, number: int, done: int) -> Iterator[Item | InputError]:
-    """The items of a list whose items share anchors: read as a whole, those left out that were read before."""
+    """The items of a list that has to be read as a whole, without those that were read before."""
     for position, parts in enumerate(_Documents(open_text(path), whole=True)):
         for lines, first, _ in parts:
             if position == number:
@@ -245,7 +259,9 @@ def _json_items(path: Path, file: str) -> Iterator[Item | InputError]:
         try:
             values = list(_stream(text))
         except json.JSONDecodeError as in_stream:
-            yield from _flow_yaml(text, file, InputError(f"not JSON: {error.msg}", file=file, line=in_stream.lineno))
+            hint = _TEMPLATE if text.lstrip().startswith("{{") else ""
+            problem = InputError(f"not JSON: {error.msg}{hint}", file=file, line=in_stream.lineno)
+            yield from _flow_yaml(text, file, problem)
             return
         except RecursionError:
             yield InputError("nested too deep", file=file)

@@ -35,7 +35,8 @@ _ALLOWED: Final = "for instance 500m, 2, 1.5, 512Mi, 2Gi, 4G, 1e9"
 def parse_quantity(value: object, resource: str = "") -> int:
     """An amount of a resource: cpu in millicores, others in bytes or units, rounded up.
 
-    Raises ValueError for what is no quantity, is below zero or above :data:`AMOUNT_MAX`.
+    Raises ValueError for what is no quantity, is below zero or above :data:`AMOUNT_MAX`, and for a part of an extended
+    resource (``nvidia.com/gpu: 0.5``), which the API server refuses.
 
     >>> parse_quantity("250m", "cpu"), parse_quantity(0.5, "cpu"), parse_quantity("1.5Gi", "memory")
     (250, 500, 1610612736)
@@ -44,7 +45,11 @@ def parse_quantity(value: object, resource: str = "") -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"not a quantity: text or a number is wanted, {_ALLOWED}")
-    return _parsed(value if isinstance(value, str) else repr(value), 3 if resource.rpartition(".")[2] == "cpu" else 0)
+    text = value if isinstance(value, str) else repr(value)
+    amount = _parsed(text, 3 if resource.rpartition(".")[2] == "cpu" else 0)
+    if "/" in resource and amount * 1000 != _parsed(text, 3):
+        raise ValueError("not a quantity of an extended resource: must be an integer")
+    return amount
 
 
 def parse_milli(value: object) -> int:
