@@ -42,6 +42,9 @@ CPU, MEMORY, EPHEMERAL = 0, 1, 2
 NOBODY = 2**62
 """More than any priority: the lowest on a node without pods."""
 
+_FEW = 16
+"""So many changed nodes are always judged alone."""
+
 _T = TypeVar("_T")
 
 
@@ -305,7 +308,7 @@ class State:
     def since(self, seen: int) -> Ints | None:
         """The nodes that changed since ``touched`` had ``seen`` entries; None: too many to go one by one."""
         changed = set(self.touched[seen:])
-        if len(changed) * 4 > len(self.nodes):
+        if len(changed) > max(_FEW, len(self.nodes) // 4):
             return None
         return np.fromiter(changed, np.int64, len(changed))
 

@@ -79,14 +79,14 @@ class Statuses:
         return counts
 
     def refusals(self) -> dict[int, Refusal]:
-        """By node, all of its reasons, sorted; nodes that pass are absent."""
+        """By node, in their order, all of its reasons, sorted; nodes that pass are absent."""
         found: dict[int, Refusal] = {}
         for refusal, nodes in self.groups():
             for node in nodes.tolist():
                 old = found.get(node)
                 reasons = refusal.reasons if old is None else tuple(sorted((*old.reasons, *refusal.reasons)))
                 found[node] = Refusal(refusal.plugin, refusal.resolvable, reasons)
-        return found
+        return dict(sorted(found.items()))
 
     def resolvable(self) -> Ints:
         """The nodes where preemption may help."""

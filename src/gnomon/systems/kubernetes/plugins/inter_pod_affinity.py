@@ -73,7 +73,7 @@ def _attracted(query: Query, nodes: Nodes) -> Mask:
         exist &= found[domains.slots[nodes]] > 0
     if not any_counted and _matches_itself(query):
         return has_keys
-    return has_keys & exist
+    return exist
 
 
 def _matches_itself(query: Query) -> bool:

@@ -95,7 +95,8 @@ def _points(query: Query, asked: Ints, capacity: Ints) -> Ints:
     if fit.strategy == "MostAllocated":
         used: Ints = np.minimum(asked, capacity) * MAX_SCORE
         return used // safe
-    return shape_table(fit.shape)[np.minimum(asked * MAX_SCORE // safe, MAX_SCORE)]
+    use: Ints = np.minimum(asked * MAX_SCORE // safe, MAX_SCORE)
+    return shape_table(fit.shape)[use]
 
 
 @cache

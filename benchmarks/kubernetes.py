@@ -1,0 +1,94 @@
+"""Plain pods through kube-scheduler's default profile, all nodes scored: pods per CPU second.
+
+Nodes of 32 cores and 64 GiB in three zones; pods of five templates. ``spread``: each with a hard constraint over zones
+and a soft one over hosts. The decisions of the first pods are checked against a scheduler that
+works everything out anew for each pod. Reading files is not counted; the real scheduler on such a machine does 264
+pods/s on 1,000 nodes, 48 on 5,000, 210 on 1,000 with spread (all nodes scored).
+"""
+
+from __future__ import annotations
+
+from time import process_time
+
+from gnomon.systems.kubernetes.cycle import Scheduler
+from gnomon.systems.kubernetes.objects import (
+    DO_NOT_SCHEDULE,
+    HOSTNAME,
+    SCHEDULE_ANYWAY,
+    ZONE,
+    Container,
+    LabelSelector,
+    Node,
+    Pod,
+    PodSpec,
+    Requirement,
+    TopologySpreadConstraint,
+)
+from gnomon.systems.kubernetes.state import State
+
+GIB = 2**30
+ROWS = [(500, False), (1_000, False), (5_000, False), (500, True), (1_000, True), (5_000, True)]
+PODS, CHECKED = 10_000, 300
+COLUMNS = "{:>7} {:>7} {:>12} {:>12}"
+
+
+def main() -> None:
+    print(COLUMNS.format("nodes", "spread", "pods/CPU s", "us per pod"))
+    for nodes, spread in ROWS:
+        cluster, work = make_nodes(nodes), make_pods(PODS, spread=spread)
+        check(cluster, work[:CHECKED])
+        scheduler = Scheduler(State(cluster), percentage=100)
+        begin = process_time()
+        placed = run(scheduler, work)
+        took = process_time() - begin
+        assert None not in placed
+        print(COLUMNS.format(f"{nodes:,}", "yes" if spread else "", f"{PODS / took:,.0f}", f"{took / PODS * 1e6:.0f}"))
+
+
+def check(cluster: list[Node], work: list[Pod]) -> None:
+    fast = run(Scheduler(State(cluster), percentage=100), work)
+    anew = run(Scheduler(State(cluster), percentage=100, remember=False), work)
+    assert fast == anew
+
+
+def run(scheduler: Scheduler, work: list[Pod]) -> list[str | None]:
+    state = scheduler.state
+    placed: list[str | None] = []
+    for pod in work:
+        chosen = scheduler.attempt(pod).chosen
+        placed.append(state.names[chosen] if chosen >= 0 else None)
+        if chosen >= 0:
+            state.place(pod, state.names[chosen])
+    return placed
+
+
+def make_nodes(count: int) -> list[Node]:
+    return [
+        Node(
+            f"node-{i:05}",
+            {HOSTNAME: f"node-{i:05}", ZONE: f"zone-{i % 3}"},
+            allocatable={"cpu": 32_000, "memory": 64 * GIB, "ephemeral-storage": 100 * GIB, "pods": 110},
+        )
+        for i in range(count)
+    ]
+
+
+def make_pods(count: int, *, spread: bool) -> list[Pod]:
+    templates = [template(i, spread=spread) for i in range(5)]
+    return [Pod(f"pod-{i}", labels={"app": f"app-{i % 5}"}, spec=templates[i % 5]) for i in range(count)]
+
+
+def template(i: int, *, spread: bool) -> PodSpec:
+    constraints = ()
+    if spread:
+        selector = LabelSelector((Requirement("app", "In", (f"app-{i}",)),))
+        constraints = (
+            TopologySpreadConstraint(1, ZONE, DO_NOT_SCHEDULE, selector),
+            TopologySpreadConstraint(1, HOSTNAME, SCHEDULE_ANYWAY, selector),
+        )
+    requests = {"cpu": 100 * (i + 1), "memory": (i + 1) * GIB // 8}
+    return PodSpec((Container("main", f"app-{i}:1", requests=requests),), topology_spread_constraints=constraints)
+
+
+if __name__ == "__main__":
+    main()
