@@ -254,7 +254,9 @@ class Machines:
         self.look_at(node)
 
     def well(self, node: int, fault: str) -> None:
-        """A fault of that name is over."""
+        """A fault of that name is over; what comes of that is seen to before the node is left alone."""
+        if node in self._use and self._use[node].next_ns() <= self._board.now:
+            self._happen(node)
         self._faulty.get(node, set()).discard(fault)
         self._relax(node)
 

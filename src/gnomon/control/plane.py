@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gnomon.control.board import LOST, Board
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason
-from gnomon.engine.world import FROZEN
+from gnomon.engine.world import FROZEN, TRIGGER
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery import detection
@@ -204,6 +204,7 @@ class Plane:
         board.w.at[FROZEN] = int(self.frozen)
         if was_frozen and not self.frozen:
             board.again()
+            board.w.at[TRIGGER] = row
             for one in self._silent.values():  # a new leader begins to listen now
                 if one.noticed_row < 0:
                     one.since_ns = board.now

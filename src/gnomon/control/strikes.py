@@ -143,8 +143,8 @@ class Strikes:
             self.again.heard(node)
 
     def give_up(self, node: int, row: int) -> None:
-        """The control plane gives up the tasks of a lost node. With ``orphans`` "wait" that is carried out, and they are
-        replaced, when the node is heard of again."""
+        """The control plane gives up the tasks of a lost node. With ``orphans`` "wait" that is carried out, and they
+        are replaced, when the node is heard of again."""
         if self.scenario.operation.orphans == "replace":
             for task in self.board.placed(node):
                 if self.board.w.node[task] == node:

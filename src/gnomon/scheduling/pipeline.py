@@ -73,7 +73,7 @@ from gnomon.scheduling.queueing import dequeue, next_unit, over_limit
 from gnomon.scheduling.seats import seat_all
 
 S_WAITING = int(State.WAITING)
-RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED = (
+RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED, NO_LEADER = (
     int(r)
     for r in (
         Reason.RESOURCES,
@@ -84,6 +84,7 @@ RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DRO
         Reason.TENANT_LIMIT,
         Reason.TENANT_RUNNING,
         Reason.DROPPED,
+        Reason.NO_LEADER,
     )
 )
 
@@ -121,7 +122,10 @@ def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int
                 return NEED_EVENTS
         if w.at[PHASE] == IDLE or w.at[PHASE] == EVENTS:
             w.at[PHASE] = IDLE
-            if w.at[WAITING] == 0 or w.at[FROZEN] == 1 or (w.at[QUIET] == 1 and quiet_pass(w)):
+            if w.at[FROZEN] == 1:
+                note_frozen(w)
+                continue
+            if w.at[WAITING] == 0 or (w.at[QUIET] == 1 and quiet_pass(w)):
                 continue
             begin_pass(w)
             if w.opt[ORDER_PYTHON] == 1:
@@ -132,6 +136,15 @@ def advance(w: World, until: int, instants: int, repeats: int, rows: int) -> int
         if asked >= 0:
             w.at[ASK] = asked
             return NEED_NODE
+
+
+@kernel
+def note_frozen(w: World) -> None:
+    """Nobody decides: those who entered at this instant wait for somebody who does."""
+    for k in range(w.at[SEEN], w.at[ARRIVED]):
+        u = w.arrivals[k]
+        if waits(w, u):
+            note_wait(w, u, NO_LEADER, -1)
 
 
 @kernel

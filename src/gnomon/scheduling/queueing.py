@@ -22,8 +22,8 @@ from gnomon.scheduling.codes import (
 
 @kernel
 def enqueue(w: World, u: int) -> None:
-    """Insert a unit into its tenant's queue, behind all of smaller or equal rank (searched from both ends: who comes new
-    stands near the tail, who comes back near the head)."""
+    """Insert a unit into its tenant's queue, behind all of smaller or equal rank. It is searched from both ends: who
+    comes new stands near the tail, who comes back near the head."""
     t = w.tenant[u]
     place, front = w.tail[t], w.head[t]
     while place >= 0 and w.rank[place] > w.rank[u]:
