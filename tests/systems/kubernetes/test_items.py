@@ -87,6 +87,12 @@ def test_an_object_with_items_of_its_own_is_no_list(tmp_path: Path) -> None:
     assert found(tmp_path / "f", text) == [{"kind": "ConfigMap", "items": {"a": "b"}}]
 
 
+def test_printed_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
+    pods = {"apiVersion": "v1", "items": [{"kind": "B"}, {"a": 1}, {"a": 2}], "kind": "PodList"}
+    named = {"apiVersion": "v1", "kind": "Pod"}
+    assert found(tmp_path / "f", json.dumps(pods, indent=4)) == [{"kind": "B"}, {**named, "a": 1}, {**named, "a": 2}]
+
+
 def test_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
     pods = "apiVersion: v1\nitems:\n- a: 1\n- kind: B\nkind: PodList\n"
     text = f"{pods}---\nkind: AccessList\nitems:\n- x\nmetadata: {{name: y}}\n"

@@ -13,11 +13,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import orjson
 
-from gnomon.formats.files import Path, open_bytes, open_text, read_text
+from gnomon.formats.files import TEXT_BYTES_MAX, Path, open_bytes, open_text, read_text
 from gnomon.formats.yaml import JSON_BYTES_MAX, Located, Steps, parse_yaml
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.block_yaml import BlockReader, NotPlainError
@@ -178,6 +179,7 @@ class _Documents:
         self._whole = whole
         self._ended = False
         self._start: tuple[int, str] | None = None
+        self._held = 0
 
     def __iter__(self) -> Iterator[Iterator[tuple[list[str], int, bool]]]:
         while not self._ended:
@@ -188,7 +190,7 @@ class _Documents:
 
     def _document(self) -> Iterator[tuple[list[str], int, bool]]:
         outer: list[str] = []
-        first = 0
+        first = self._held = 0
         dash = ""  # what each item of the list starts with; " " right after `items:`
         for number, line in self._within():
             if not outer and not dash:
@@ -216,6 +218,7 @@ class _Documents:
                 item.append(line)
                 continue
             yield item, first, True
+            self._held = 0
             if not line.startswith(dash):
                 return number, line
             item, first = [blank + line[len(dash) :]], number
@@ -223,11 +226,14 @@ class _Documents:
         return None
 
     def _within(self) -> Iterator[tuple[int, str]]:
-        """The lines up to the end of the document."""
+        """The lines up to the end of the document, or of what is cut out of it: whoever holds them sets ``_held``."""
         if self._start is not None:
             yield self._start
             self._start = None
         for number, line in self._lines:
+            self._held += len(line)
+            if self._held > TEXT_BYTES_MAX:
+                raise InputError(f"an object of more than {TEXT_BYTES_MAX} characters", line=number + 1)
             if line.startswith(("---", "...")) and (len(line) == 3 or line[3] in " \t"):
                 rest = line[3:].strip()
                 if rest and not rest.startswith("#"):
@@ -246,12 +252,23 @@ def _is_json(path: Path) -> bool:
 
 
 def _json_items(path: Path, file: str) -> Iterator[Item | InputError]:
+    done = 0
     with open_bytes(path) as stream:
         head = stream.read(_HEAD_BYTES)
         start = _LIST_START.match(head)
-        if start is not None:
-            yield from _printed_list(stream.read, head, start, file)
-            return
+        for found in _printed_list(stream.read, head, start, file) if start else ():
+            if _needs_its_list(found):
+                break
+            done += 1
+            yield from taken_apart(found) if isinstance(found, Item) else (found,)
+        else:
+            if start:
+                return
+    for whole in _whole_json(path, file):
+        yield from islice(taken_apart(whole), done, None) if isinstance(whole, Item) else (whole,)
+
+
+def _whole_json(path: Path, file: str) -> Iterator[Item | InputError]:
     text = read_text(path, limit_bytes=JSON_BYTES_MAX)
     try:
         values = [(orjson.loads(text), 0, len(text))]
@@ -269,7 +286,7 @@ def _json_items(path: Path, file: str) -> Iterator[Item | InputError]:
     for value, begin, end in values:
         own = text[begin:end]
         before = text.count("\n", 0, begin)
-        yield from taken_apart(Item(value, file, lambda own=own: _located(own), before))  # type: ignore[misc]
+        yield Item(value, file, lambda own=own: _located(own), before)  # type: ignore[misc]
 
 
 def _printed_list(
@@ -292,7 +309,7 @@ def _printed_list(
         if cut < 0:
             cut = buffer.find(last, begin)
         own = buffer[begin : cut + len(indent) + 2] if cut >= 0 else buffer[begin:]
-        yield from _printed_item(own, line, file)
+        yield _printed_item(own, line, file)
         if ended and buffer.find(between, searched) < 0:
             if cut < 0:
                 yield InputError("not JSON: the list does not end", file=file)
@@ -301,13 +318,12 @@ def _printed_list(
         begin = searched = cut + len(between) - 1
 
 
-def _printed_item(own: bytes, line: int, file: str) -> Iterator[Item | InputError]:
+def _printed_item(own: bytes, line: int, file: str) -> Item | InputError:
     try:
         value = orjson.loads(own)
     except orjson.JSONDecodeError as error:
-        yield InputError(f"not JSON: {error.msg}", file=file, line=line + error.lineno)
-        return
-    yield from taken_apart(Item(value, file, lambda: _located(own.decode("utf-8", "replace")), line))
+        return InputError(f"not JSON: {error.msg}", file=file, line=line + error.lineno)
+    return Item(value, file, lambda: _located(own.decode("utf-8", "replace")), line)
 
 
 def _stream(text: str) -> Iterator[tuple[Any, int, int]]:
@@ -335,7 +351,7 @@ def _flow_yaml(text: str, file: str, error: InputError) -> Iterator[Item | Input
         yield error
         return
     for document in documents:
-        yield from taken_apart(Item(document.value, file, lambda document=document: document))  # type: ignore[misc]
+        yield Item(document.value, file, lambda document=document: document)  # type: ignore[misc]
 
 
 def _located(text: str) -> Located | None:
