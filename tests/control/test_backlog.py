@@ -32,7 +32,8 @@ def test_it_is_caught_up_with_when_the_formula_says(capacity: int, minutes: int)
     assert arithmetic.backlog(RATE, OUTAGE_S) == 6_000_000
     assert arithmetic.catch_up(RATE, capacity, OUTAGE_S) == minutes * 60
     told = backlog(capacity)
-    assert told["peak"] is not None and told["catch_up_s"] is not None
+    assert told["peak"] is not None
+    assert told["catch_up_s"] is not None
     assert told["peak"] * RECORDS == pytest.approx(6_000_000, abs=2 * RECORDS)  # a task more or less at the edges
     step = RECORDS / RATE * capacity / (capacity - RATE)  # what one task more takes to be caught up with
     assert told["catch_up_s"] == pytest.approx(minutes * 60, abs=2 * step)

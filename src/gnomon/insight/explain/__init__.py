@@ -7,9 +7,9 @@ says what is wanted; ``classes`` groups the nodes by what is against them; ``cha
 searches the ``levers`` for what helps, trying ``variations`` of the scenario until what is ``wanted`` is reached;
 ``summary`` says it all in a sentence, with the ``sentences`` of the rows.
 
-What goes wrong after a start: ``troubles`` finds what is to be changed, ``ordeals`` tells it, with ``losses`` (what ended
-an attempt), ``faults`` (what was behind it) and ``delays`` (what it waits for that is no place). ``why_not`` is about one
-node and a task, ``node_story`` about a node alone.
+What goes wrong after a start: ``troubles`` finds what is to be changed, ``ordeals`` tells it, with ``losses`` (what
+ended an attempt), ``faults`` (what was behind it) and ``delays`` (what it waits for that is no place). ``why_not`` is
+about one node and a task, ``node_story`` about a node alone.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from gnomon.insight.explain.case import Case, Goal
 from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import crowd
-from gnomon.insight.explain.phrases import seconds
+from gnomon.insight.explain.phrases import counted, seconds
 from gnomon.insight.explain.queues import place_in_queue
 from gnomon.insight.explain.sentences import sentence
 from gnomon.insight.explain.situation import rows_of
@@ -70,7 +70,8 @@ def chain(ground: Ground, tasks: Sequence[int], also: Sequence[int] = ()) -> lis
     links = [Link(at, int(log.t_ns[at]), event(ground, at), sentence(ground, at)) for at in sorted(found)]
     if older and links:
         first = links[0]
-        links[0] = Link(first.row, first.t_ns, first.event, f"{first.text} ({older:,} causes go before it)")
+        text = f"{first.text} ({counted(older, 'cause')} before it)"
+        links[0] = Link(first.row, first.t_ns, first.event, text)
     return links
 
 

@@ -101,7 +101,7 @@ def begins(facts: Facts, who: str) -> str:
             return f"the process of {who} is killed from outside"
         case "partition":
             others = named(str(facts["others"])) if facts.get("others") else "all the rest"
-            return f"{who} and {others} hear nothing of each other{lasts}"
+            return f"{who} {_is(who)} cut off from {others}{lasts}"
         case "delay":
             return f"messages between {who} and the control plane come {span(amount)} late{lasts}"
         case "loss":
@@ -115,6 +115,10 @@ def begins(facts: Facts, who: str) -> str:
         case "cancel":
             return f"its user withdraws {who}"
     return f"a fault strikes {who}{lasts}"
+
+
+def _is(who: str) -> str:
+    return "are" if " and " in who else "is"
 
 
 def ends(facts: Facts, who: str) -> str:
@@ -133,7 +137,8 @@ def ends(facts: Facts, who: str) -> str:
         case "leak":
             return f"what took the memory of {who} is gone"
         case "partition":
-            return f"{who} and {named(str(facts['others'])) if facts.get('others') else 'all the rest'} hear again"
+            others = named(str(facts["others"])) if facts.get("others") else "all the rest"
+            return f"{who} {_is(who)} joined to {others} again"
         case "delay" | "loss":
             return f"messages between {who} and the control plane arrive again"
         case "leader":
