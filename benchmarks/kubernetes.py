@@ -55,10 +55,10 @@ def run(scheduler: Scheduler, work: list[Pod]) -> list[str | None]:
     state = scheduler.state
     placed: list[str | None] = []
     for pod in work:
-        chosen = scheduler.attempt(pod).chosen
-        placed.append(state.names[chosen] if chosen >= 0 else None)
-        if chosen >= 0:
-            state.place(pod, state.names[chosen])
+        attempt = scheduler.attempt(pod)
+        placed.append(state.names[attempt.chosen] if attempt.chosen >= 0 else None)
+        if attempt.chosen >= 0:
+            scheduler.assume(attempt)
     return placed
 
 

@@ -16,6 +16,7 @@ from gnomon.model.errors import unknown_name
 from gnomon.systems.kubernetes.columns import Columns
 from gnomon.systems.kubernetes.fit_error import NO_CLAIMS, NO_NODES, NOT_FOUND, fit_error
 from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.plugins.base import Query, Score
 from gnomon.systems.kubernetes.plugins.node_affinity import CONFLICT, narrowed
 from gnomon.systems.kubernetes.preemption import Preemption, preempt
@@ -112,7 +113,11 @@ class Scheduler:
         columns = self._columns_of(pod, profile)
         only = narrowed(columns.query.shape) if "NodeAffinity" in profile.pre_filters else None
         if only is not None and not only:
-            return self._conflict(pod, columns)
+            return self._refused_early(pod, columns, "NodeAffinity", CONFLICT)
+        if columns.query.shape.claims and "VolumeBinding" in profile.pre_filters:
+            text = volume_binding.refused_early(columns.query)
+            if text is not None:
+                return self._refused_early(pod, columns, "VolumeBinding", text)
         inside = None if only is None else _among(state, only)
         nominated = state.index.get(pod.nominated_node, -1)
         if nominated >= 0 and (inside is None or inside[nominated]) and self._judge(columns, pod)(nominated) is None:
@@ -124,6 +129,14 @@ class Scheduler:
         if len(feasible) == 1:
             return Attempt(pod, profile, feasible, best=feasible, chosen=int(feasible[0]))
         return self._scored(pod, columns, feasible)
+
+    def assume(self, attempt: Attempt, *, start_ns: int | None = None) -> None:
+        """The chosen node is the pod's: what it takes counts from now on, and its claims are bound."""
+        query = Query(self.state, self.state.shape(attempt.pod), attempt.profile)
+        if query.shape.claims:
+            volume_binding.bind(query, attempt.chosen)
+        self.state.withdraw(attempt.pod.key)
+        self.state.place(attempt.pod, self.state.names[attempt.chosen], start_ns=start_ns)
 
     def statuses(self, pod: Pod) -> Statuses:
         """Why each node that is not feasible is not. Ask before the pod is placed."""
@@ -267,21 +280,21 @@ class Scheduler:
         message = fit_error(len(self.state.nodes), statuses.histogram(), after=after)
         return Attempt(pod, profile, NOTHING, statuses=statuses, message=message, preemption=outcome)
 
-    def _conflict(self, pod: Pod, columns: Columns) -> Attempt:
-        """The pod's own terms contradict each other: no filter runs, and the first PostFilter plugin ends with an error
+    def _refused_early(self, pod: Pod, columns: Columns, plugin: str, text: str) -> Attempt:
+        """A PreFilter plugin refuses all nodes: no filter runs, and the first PostFilter plugin ends with an error
         where it is DynamicResources (recorded, sheet §4.4)."""
         count = len(self.state.nodes)
         profile = columns.query.profile
         statuses = Statuses(columns.query, (), np.full(count, -1, np.int64), np.zeros(count, np.int64))
         statuses.outside = np.ones(count, bool)
-        statuses.absent = Refusal("NodeAffinity", False, (CONFLICT,))
+        statuses.absent = Refusal(plugin, False, (text,))
         after = ""
         if "DynamicResources" in profile.post_filters:
             after = NOT_FOUND
         elif "DefaultPreemption" in profile.post_filters:
             outcome = preempt(self.state, pod, statuses, lambda node: None, profile.preemption)
             after = f"preemption: {outcome.message}"
-        message = fit_error(count, {}, before=CONFLICT, after=after)
+        message = fit_error(count, {}, before=text, after=after)
         return Attempt(pod, profile, NOTHING, statuses=statuses, message=message)
 
 

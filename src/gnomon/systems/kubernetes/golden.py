@@ -67,7 +67,7 @@ class _Player:
         self._now = 0
         for pod in objects.pods:
             if pod.node_name in self.state.index and not pod.is_terminal:
-                self._run(pod, pod.node_name)
+                self.state.place(pod, pod.node_name, start_ns=self._start(pod))
 
     def arrive(self, pod: Pod) -> None:
         """A pod is created."""
@@ -99,7 +99,7 @@ class _Player:
         self.outcome.append(self._recorded(attempt, number))
         self.state.withdraw(pod.key)
         if attempt.chosen >= 0:
-            self._run(pod, self.state.names[attempt.chosen])
+            self.scheduler.assume(attempt, start_ns=self._start(pod))
         elif attempt.preemption.chosen is not None:
             node = self.state.names[attempt.preemption.chosen.node]
             for victim in attempt.preemption.chosen.victims:
@@ -112,11 +112,12 @@ class _Player:
             self.state.nominate(nominated, node)
             self._again.append(nominated)
 
-    def _run(self, pod: Pod, node: str) -> None:
-        start = pod.start_time_ns
-        if start is None:
-            start, self._next_start = self._next_start, self._next_start + _SECOND
-        self.state.place(pod, node, start_ns=start)
+    def _start(self, pod: Pod) -> int:
+        """When a pod starts that is bound now."""
+        if pod.start_time_ns is not None:
+            return pod.start_time_ns
+        self._next_start += _SECOND
+        return self._next_start - _SECOND
 
     def _recorded(self, attempt: Attempt, number: int) -> Outcome:
         names = self.state.names

@@ -13,6 +13,7 @@ from gnomon.systems.kubernetes.objects import (
     WeightedPodAffinityTerm,
 )
 from gnomon.systems.kubernetes.selectors import with_label_keys
+from gnomon.systems.kubernetes.volumes import Disk
 
 
 @dataclass(eq=False, slots=True)
@@ -41,6 +42,8 @@ class Shape:
     preferred: tuple[tuple[int, PodAffinityTerm], ...]
     """Of affinity and, with negative weights, anti-affinity."""
     spread: tuple[TopologySpreadConstraint, ...]
+    claims: tuple[str, ...]
+    disks: tuple[Disk, ...]
     holds: tuple[Held, ...] = ()
 
     @property

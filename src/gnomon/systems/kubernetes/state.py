@@ -31,6 +31,7 @@ from gnomon.systems.kubernetes.requests import host_ports, pod_requests
 from gnomon.systems.kubernetes.shapes import Shape, image_name, preferred_terms, resolved_spread, resolved_term
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from gnomon.systems.kubernetes.volumes import Volumes, claims_of, disks_of
 from gnomon.systems.kubernetes.workloads import ReplicaSet, StatefulSet
 
 Ints = npt.NDArray[np.int64]
@@ -136,6 +137,7 @@ class State:
         self.where: dict[str, int] = {}
         self.ports: dict[tuple[str, int], dict[str, Ints]] = {}
         self.census = Census(count, self.around.namespaces)
+        self.volumes = _volumes(count, self.around, getattr(self, "volumes", None))
         self.touched: list[int] = []
         self.edits = 0
         self._shapes.clear()
@@ -226,6 +228,8 @@ class State:
             tuple(resolved_term(term, kind) for term in spec.affinity.anti_required),
             preferred_terms(spec, kind),
             resolved_spread(spec, kind),
+            claims_of(spec, pod.namespace),
+            disks_of(spec),
         )
         shape.holds = (
             *(self.census.held(REQUIRED, pod.namespace, term) for term in shape.affinity),
@@ -273,6 +277,8 @@ class State:
                 self.lowest[i] = min((one.shape.priority for one in pods.values()), default=NOBODY)
         for address, protocol, port in shape.ports:
             self.port_column(address, protocol, port)[i] += by
+        if shape.claims or shape.disks:
+            self.volumes.change(shape.claims, shape.disks, i, by)
         self.census.change(shape.kind, shape.holds, i, by)
         self.touched.append(i)
 
@@ -333,6 +339,18 @@ class State:
         numbers: dict[tuple[Taint, ...], int] = {}
         of = [numbers.setdefault(node.taints, len(numbers)) for node in self.nodes]
         return np.array(of, np.int64), tuple(numbers)
+
+
+def _volumes(nodes: int, around: Surroundings, before: Volumes | None) -> Volumes:
+    """Claims and volumes as the objects have them, and as they were bound since."""
+    return Volumes(
+        nodes,
+        {f"{one.namespace}/{one.name}": one for one in around.claims},
+        {one.name: one for one in around.volumes},
+        {one.name: one for one in around.storage_classes},
+        {} if before is None else before.bound,
+        {} if before is None else before.made_in,
+    )
 
 
 def _zone(node: Node) -> tuple[str, str]:

@@ -11,8 +11,12 @@ from gnomon.systems.kubernetes.plugins import (
     node_ports,
     node_resources_fit,
     node_unschedulable,
+    node_volume_limits,
     pod_topology_spread,
     taint_toleration,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
 )
 from gnomon.systems.kubernetes.plugins.base import ClusterScore, Filter, Score
 
@@ -24,6 +28,10 @@ FILTERS: dict[str, Filter] = {
         node_affinity.FILTER,
         node_ports.FILTER,
         node_resources_fit.FILTER,
+        volume_restrictions.FILTER,
+        node_volume_limits.FILTER,
+        volume_binding.FILTER,
+        volume_zone.FILTER,
         pod_topology_spread.FILTER,
         inter_pod_affinity.FILTER,
     )

@@ -24,7 +24,7 @@ def required_mask(state: State, shape: Shape) -> Mask:
         for key, value in shape.spec.node_selector.items():
             mask &= _meeting(state, Requirement(key, "In", (value,)))
         required = shape.spec.affinity.node_required
-        return mask if required is None else mask & _any_term(state, required)
+        return mask if required is None else mask & terms_mask(state, required)
 
     return state.static(("required nodes", shape.index), work_out)
 
@@ -64,7 +64,8 @@ def _term(state: State, term: NodeSelectorTerm) -> Mask:
     return mask
 
 
-def _any_term(state: State, terms: tuple[NodeSelectorTerm, ...]) -> Mask:
+def terms_mask(state: State, terms: tuple[NodeSelectorTerm, ...]) -> Mask:
+    """The nodes that meet one of the terms."""
     mask = np.zeros(len(state.nodes), bool)
     for term in terms:
         mask |= _term(state, term)
@@ -76,7 +77,7 @@ def _codes(query: Query, nodes: Nodes) -> Ints:
 
     def work_out() -> Ints:
         own = np.where(required_mask(state, query.shape), 0, 2)
-        return own if added is None else np.where(_any_term(state, added), own, 1)
+        return own if added is None else np.where(terms_mask(state, added), own, 1)
 
     return state.static(("NodeAffinity", query.profile.name, query.shape.index), work_out)[nodes]
 
