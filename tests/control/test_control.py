@@ -136,6 +136,16 @@ def test_a_run_in_which_attempts_only_fail_is_stopped(monkeypatch: pytest.Monkey
     assert (run.stopped, times(run, Kind.END)) == (Reason.LIMIT_REPEATS, [])
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_run_with_many_faults_can_be_interrupted(compiled: bool) -> None:
+    """The first time that it is asked, after a thousand calls or a few more; a run to its end has ten thousand."""
+    process = FailureProcess(Fault.CORDON, ("node/n2",), S, S, Law.FIXED, repair_law=Law.FIXED)
+    scenario = plot([task("t", 1, 10_000)], [process])
+    run = simulate(scenario, compiled=compiled, progress=lambda done, total, now: False)
+    assert run.stopped is Reason.INTERRUPTED
+    assert 300 < len(run.log) < 5_000
+
+
 def test_conservative_backfill_and_faults_are_not_modelled_together() -> None:
     with pytest.raises(InputError, match="conservative backfill and faults"):
         simulate(plot([task("t", 1, 5)], [crash(1, 1, "n0")], policy="fcfs+conservative"))

@@ -32,6 +32,8 @@ Advance = Callable[[World, int, int, int, int], int]
 """``advance(world, until_ns, instants, repeats, rows)``: one of the answers in :mod:`gnomon.engine.world`."""
 
 _BATCH = 50_000
+_CALLS = 1_000
+"""After so many questions in a batch it ends with the present instant, for each begins a new count of instants."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,12 @@ def run(
 
     ``enter`` gives the world in the form that ``advance`` takes.
     """
-    batch = 1 if ports.check else _BATCH
-    state = enter(world)
+    batch, most_calls = (1, 1) if ports.check else (_BATCH, _CALLS)
+    state, calls = enter(world), 0
     while True:
-        answer = advance(state, limits.until_ns, batch, limits.repeats, limits.events)
+        instants = 0 if calls >= most_calls else batch
+        answer = advance(state, limits.until_ns, instants, limits.repeats, limits.events)
+        calls = calls + 1 if answer in (NEED_ORDER, NEED_NODE, NEED_EVENTS) else 0
         if answer == NEED_SPACE:
             world = grow(world)
             state = enter(world)
