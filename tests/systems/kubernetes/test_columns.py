@@ -14,6 +14,7 @@ from gnomon.systems.kubernetes.golden import scores_by_node
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.state import State
 from tests.systems.kubernetes import clusters, naive
+from tests.systems.kubernetes.build import node, pod
 
 pytestmark = pytest.mark.property
 
@@ -47,23 +48,23 @@ def test_every_step_agrees_while_pods_come_and_go_and_nodes_change(data: st.Data
         kind = data.draw(st.sampled_from(["pod", "pod", "pod", "leave", "edit"]))
         placed = cluster.running()
         if kind == "leave" and placed:
-            pod, node = data.draw(st.sampled_from(placed))
-            state.remove(pod.key)
-            cluster.on[node.name].remove(pod)
+            leaving, where = data.draw(st.sampled_from(placed))
+            state.remove(leaving.key)
+            cluster.on[where.name].remove(leaving)
         elif kind == "edit":
             i = data.draw(st.integers(0, len(listed) - 1))
             changed = data.draw(clusters.nodes(f"n{i}"))
             state.replace_node(changed)
             cluster.nodes[i] = changed
-        pod = data.draw(clusters.pods(f"p{step}", templates))
-        attempt = fast.attempt(pod)
+        new = data.draw(clusters.pods(f"p{step}", templates))
+        attempt = fast.attempt(new)
         found = facts(fast, attempt)
-        assert found == facts(anew, anew.attempt(pod))
-        assert found == expected(cluster, pod)
+        assert found == facts(anew, anew.attempt(new))
+        assert found == expected(cluster, new)
         if attempt.chosen >= 0:
             name = state.names[attempt.chosen]
-            state.place(pod, name)
-            cluster.on[name].append(pod)
+            state.place(new, name)
+            cluster.on[name].append(new)
 
 
 @settings(max_examples=40, deadline=None)
@@ -79,12 +80,12 @@ def test_a_state_that_changed_is_the_state_that_is_built_anew(data: st.DataObjec
             key = data.draw(st.sampled_from(sorted(where)))
             assert state.remove(key).pod == where.pop(key)[0]
         else:
-            pod, node = data.draw(clusters.pods(f"p{step}", templates)), data.draw(st.sampled_from(state.names))
-            state.place(pod, node)
-            where[pod.key] = pod, node
+            new, name = data.draw(clusters.pods(f"p{step}", templates)), data.draw(st.sampled_from(state.names))
+            state.place(new, name)
+            where[new.key] = new, name
     fresh = State(listed)
-    for pod, node in where.values():
-        fresh.place(pod, node)
+    for one, name in where.values():
+        fresh.place(one, name)
     assert state.where == fresh.where
     for mine, other in (
         (state.count, fresh.count),
@@ -95,6 +96,16 @@ def test_a_state_that_changed_is_the_state_that_is_built_anew(data: st.DataObjec
         assert mine.tolist() == other.tolist()
 
 
+def test_changes_that_are_forgotten_are_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gnomon.systems.kubernetes.state._REMEMBERED", 3)
+    state = State([node(f"n{i}", cpu=1000) for i in range(8)])
+    scheduler = Scheduler(state, percentage=100)
+    for step in range(8):
+        attempt = scheduler.attempt(pod(f"p{step}", {"cpu": 1000}))
+        assert len(attempt.feasible) == 8 - step
+        scheduler.assume(attempt)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_preemption_leaves_the_state_as_it_was_and_frees_a_node_that_takes_the_pod(data: st.DataObject) -> None:
@@ -103,10 +114,9 @@ def test_preemption_leaves_the_state_as_it_was_and_frees_a_node_that_takes_the_p
     state = State(listed)
     scheduler = Scheduler(state, percentage=100)
     for step in range(8):
-        pod = data.draw(clusters.pods(f"p{step}", templates))
-        attempt = scheduler.attempt(pod)
+        attempt = scheduler.attempt(data.draw(clusters.pods(f"p{step}", templates)))
         if attempt.chosen >= 0:
-            state.place(pod, state.names[attempt.chosen])
+            scheduler.assume(attempt)
     spec = replace(data.draw(st.sampled_from(templates)), priority=100)
     urgent = data.draw(clusters.pods("urgent", [spec]))
     before = dict(state.where), state.used.tolist(), state.count.tolist(), state.lowest.tolist()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gnomon.insight.verify import verify
+from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.golden import compare, play
 from tests.shared import ROOT, SHARED, needs_shared
 
@@ -15,6 +16,11 @@ pytestmark = pytest.mark.golden
 
 HERE = sorted((ROOT / "tests" / "golden" / "kubernetes").glob("*.json"))
 ALL = sorted((SHARED / "golden" / "kubernetes").glob("*.json")) if SHARED else []
+
+
+def pod_of_class(name: str) -> dict[str, Any]:
+    spec = {"priorityClassName": name, "containers": [{"name": "c"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -61,3 +67,18 @@ def test_after_attempts_in_another_order_nothing_more_is_compared() -> None:
     swapped = [outcome[1], outcome[0], *outcome[2:]]
     differences = compare(swapped, outcome)
     assert differences == [f"{outcome[1]['pod']} attempt 1: {outcome[0]['pod']} attempt 1 comes here"]
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ({"objects": None}, "needs the lists"),
+        ({"outcome": 3}, "needs the lists"),
+        ({"objects": [{"apiVersion": "v1", "kind": "Node", "metadata": {}}]}, "missing"),
+        ({"objects": [pod_of_class("gold")]}, "no PriorityClass with name gold was found"),
+        ({"config": {"profiles": 3}}, "not a list"),
+    ],
+)
+def test_a_case_that_cannot_be_played_says_why(part: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        verify({**read(HERE[0]), **part})

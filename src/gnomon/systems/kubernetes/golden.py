@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
@@ -38,7 +39,7 @@ def judge(case: Mapping[str, Any]) -> tuple[bool | None, Sequence[str], object]:
 
 def play(case: Mapping[str, Any]) -> list[Outcome]:
     """What the model does with a case, in the recorded form. Raises InputError for objects that cannot be read."""
-    objects = as_created(objects_of(case["objects"]))
+    objects = _objects(case)
     player = _Player(objects, case.get("config"))
     pending = [pod for pod in objects.pods if not pod.node_name and not pod.is_terminal]
     if case.get("arrival") == "batch":
@@ -50,6 +51,17 @@ def play(case: Mapping[str, Any]) -> list[Outcome]:
             player.arrive(pod)
             player.empty_queue()
     return player.outcome
+
+
+def _objects(case: Mapping[str, Any]) -> Objects:
+    """The objects of a case as the API server keeps them."""
+    listed = case.get("objects")
+    if not isinstance(listed, list) or not isinstance(case["outcome"], list):
+        raise InputError("a case needs the lists 'objects' and 'outcome'", field=str(case["name"]))
+    objects = as_created(objects_of(listed))
+    for rejection in objects.rejections:
+        raise InputError(rejection.text, field=str(case["name"]))
+    return objects
 
 
 class _Player:

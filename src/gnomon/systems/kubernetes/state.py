@@ -46,6 +46,9 @@ NOBODY = 2**62
 _FEW = 16
 """So many changed nodes are always judged alone."""
 
+_REMEMBERED = 2**20
+"""How many changes are remembered before all are forgotten."""
+
 _T = TypeVar("_T")
 
 
@@ -280,6 +283,9 @@ class State:
         if shape.claims or shape.disks:
             self.volumes.change(shape.claims, shape.disks, i, by)
         self.census.change(shape.kind, shape.holds, i, by)
+        if len(self.touched) == _REMEMBERED:
+            self.touched.clear()
+            self.edits += 1  # whoever looked at some of them works everything out anew
         self.touched.append(i)
 
     def port_column(self, address: str, protocol: str, port: int) -> Ints:
