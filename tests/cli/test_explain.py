@@ -92,7 +92,7 @@ def test_why_not_a_node(gnomon: Gnomon) -> None:
 def test_a_node_can_be_asked_about(gnomon: Gnomon) -> None:
     found = json.loads(gnomon("explain", "node/n-0", "-f", PARTITION, "-o", "json").out)
     assert (found["subject"], found["state"]) == ("node/n-0", "open")
-    assert "at 10m n-0 and all the rest hear nothing of each other for 30m" in found["summary"]
+    assert "at 10m n-0 is cut off from all the rest for 30m" in found["summary"]
     assert found["chain"][0]["event"] == "fault"
 
 

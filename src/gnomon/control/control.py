@@ -37,7 +37,7 @@ from gnomon.recovery import faults
 from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
 
-FRUITLESS_MAX = 100_000
+FRUITLESS_MAX = 20_000
 """When so much has come to nothing in a row, a run without a horizon is stopped."""
 
 _READ = np.zeros(max(Kind) + 1, np.bool_)

@@ -16,6 +16,9 @@ from gnomon.model.scenario import Scenario
 from gnomon.recovery.processes import SHAPES
 from gnomon.recovery.targets import NOBODY, Directory, Targets
 
+EXPECTED_MAX = 5_000_000
+"""How many faults of one target may be expected of a process within the horizon."""
+
 _AMOUNTS: dict[Fault, tuple[int, int, str]] = {
     Fault.SLOW: (0, E4, "the speed: 0 to 10000, in 1/10,000 of full speed"),
     Fault.FAIL: (0, E4, "the chance: 0 to 10000, in 1/10,000 an attempt"),
@@ -71,6 +74,10 @@ def _check_process(process: FailureProcess, field: str, horizon_ns: int) -> None
     if process.until_ns <= process.from_ns:
         allowed = f"after from_ns, {process.from_ns}"
         raise InputError("no fault can begin", field=f"{field}.until_ns", found=process.until_ns, allowed=allowed)
+    expected = (min(process.until_ns, horizon_ns) - process.from_ns) // (process.mtbf_ns + process.mttr_ns)
+    if horizon_ns < NEVER and expected > EXPECTED_MAX:
+        allowed = f"at most {EXPECTED_MAX:,} faults of one target may be expected"
+        raise InputError("so many faults cannot be simulated", field=f"{field}.mtbf_ns", found=expected, allowed=allowed)
     _check_shape(process.law, process.shape, f"{field}.shape")
     _check_shape(process.repair_law, process.repair_shape, f"{field}.repair_shape")
 
