@@ -2,10 +2,15 @@
 
 from dataclasses import replace
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gnomon.systems.kubernetes.cycle import Scheduler
 from gnomon.systems.kubernetes.objects import Condition, LabelSelector, Pod, PodDisruptionBudget
 from gnomon.systems.kubernetes.preemption import Candidate, best_of
-from gnomon.systems.kubernetes.state import Placed, Surroundings
+from gnomon.systems.kubernetes.state import Placed, State, Surroundings
+from tests.systems.kubernetes import clusters, naive
 from tests.systems.kubernetes.build import app, node, pod, scheduler
 
 
@@ -107,3 +112,61 @@ def test_at_most_a_tenth_of_the_nodes_but_a_hundred_are_tried() -> None:
     for name in asked.state.names:
         running(asked, name, f"on-{name}", 1000, 1)
     assert len(asked.attempt(urgent(1000)).preemption.best) == 100
+
+
+def expected_victims(cluster: naive.Cluster, one: Pod, where: str, starts: dict[str, int]) -> list[str] | None:
+    """The victims on one node, every pod judged anew by the naive rules; None: not even without all of them."""
+    listed = next(each for each in cluster.nodes if each.name == where)
+    lower = [each for each in cluster.on[where] if each.priority < one.priority]
+    lower.sort(key=lambda each: (-each.priority, starts[each.key]))
+    left = [each for each in cluster.on[where] if each.priority >= one.priority]
+    trial = naive.Cluster(cluster.nodes, {**cluster.on, where: left})
+    if naive.refusal(trial, one, listed) is not None:
+        return None
+    victims = []
+    for each in lower:
+        left.append(each)
+        if naive.refusal(trial, one, listed) is not None:
+            left.remove(each)
+            victims.append(each.key)
+    return victims
+
+
+@pytest.mark.property
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_the_chosen_node_and_its_victims_are_those_of_the_rules(data: st.DataObject) -> None:
+    listed = [data.draw(clusters.nodes(f"n{i}")) for i in range(data.draw(st.integers(1, 4)))]
+    templates = data.draw(st.lists(clusters.specs(), min_size=1, max_size=3))
+    state = State(listed)
+    asked = Scheduler(state, percentage=100)
+    cluster, starts = naive.Cluster(listed, {each.name: [] for each in listed}), {}
+    for step in range(10):
+        new = data.draw(clusters.pods(f"p{step}", templates))
+        attempt = asked.attempt(new)
+        if attempt.chosen >= 0:
+            starts[new.key] = data.draw(st.integers(0, 3)) * 100 + step  # no two alike
+            asked.assume(attempt, start_ns=starts[new.key])
+            cluster.on[state.names[attempt.chosen]].append(new)
+    spec = replace(data.draw(st.sampled_from(templates)), priority=data.draw(st.sampled_from([5, 100])))
+    one = data.draw(clusters.pods("urgent", [spec]))
+    attempt = asked.attempt(one)
+    if attempt.statuses is None:
+        return
+    ranked = []
+    for i in attempt.statuses.resolvable().tolist():
+        victims = expected_victims(cluster, one, state.names[i], starts)
+        if victims:
+            pods = {each.key: each for each in cluster.on[state.names[i]]}
+            highest = max(pods[key].priority for key in victims)
+            earliest = min(starts[key] for key in victims if pods[key].priority == highest)
+            total = sum(pods[key].priority + 2**31 for key in victims)
+            ranked.append(((highest, total, len(victims), -earliest), i, victims))
+    chosen = attempt.preemption.chosen
+    if not ranked:
+        assert chosen is None
+        return
+    least = min(ranked)
+    assert chosen is not None
+    assert attempt.preemption.best == tuple(i for key, i, _ in ranked if key == least[0])
+    assert (chosen.node, [victim.pod.key for victim in chosen.victims]) == least[1:]

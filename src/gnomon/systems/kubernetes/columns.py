@@ -30,6 +30,8 @@ class Columns:
                 self.scores.append((plugin, weight))
         self.passes: Mask = np.ones(len(state.nodes), bool)
         self.raw: dict[str, Ints] = {}
+        self.same: dict[str, int] = {}
+        """The normalised points of STATIC scores that are the same for all nodes, and so for any of them."""
         self._edits = -1
         self._seen = 0
 
@@ -58,8 +60,15 @@ class Columns:
                 points = score.raw(self.query, nodes)
                 if nodes is ALL:
                     self.raw[score.name] = points
+                    if score.scope is Scope.STATIC:
+                        self._note_same(score, points)
                 else:
                     self.raw[score.name][nodes] = points
+
+    def _note_same(self, score: Score, points: Ints) -> None:
+        self.same.pop(score.name, None)
+        if points.min() == points.max():
+            self.same[score.name] = int(np.max(score.normalise(points)))
 
     def applicable(self) -> list[Filter]:
         """The filters that look at a pod of this shape, in their order."""

@@ -21,7 +21,7 @@ from gnomon.systems.kubernetes.plugins.base import Query, Score
 from gnomon.systems.kubernetes.plugins.node_affinity import CONFLICT, narrowed
 from gnomon.systems.kubernetes.preemption import Preemption, preempt
 from gnomon.systems.kubernetes.profile import Profile, Settings
-from gnomon.systems.kubernetes.state import Ints, Mask, State
+from gnomon.systems.kubernetes.state import Ints, Mask, Placed, State
 from gnomon.systems.kubernetes.statuses import Refusal, Statuses, judge_all, judge_one
 
 Choose = Callable[[State, Ints], int]
@@ -132,11 +132,12 @@ class Scheduler:
 
     def assume(self, attempt: Attempt, *, start_ns: int | None = None) -> None:
         """The chosen node is the pod's: what it takes counts from now on, and its claims are bound."""
-        query = Query(self.state, self.state.shape(attempt.pod), attempt.profile)
-        if query.shape.claims:
-            volume_binding.bind(query, attempt.chosen)
-        self.state.withdraw(attempt.pod.key)
-        self.state.place(attempt.pod, self.state.names[attempt.chosen], start_ns=start_ns)
+        pod, state = attempt.pod, self.state
+        shape = state.shape(pod)
+        if shape.claims:
+            volume_binding.bind(Query(state, shape, attempt.profile), attempt.chosen)
+        state.withdraw(pod.key)
+        state.put(Placed(pod, shape, pod.start_time_ns if start_ns is None else start_ns), attempt.chosen)
 
     def statuses(self, pod: Pod) -> Statuses:
         """Why each node that is not feasible is not. Ask before the pod is placed."""
@@ -239,7 +240,9 @@ class Scheduler:
         total = np.zeros(len(feasible), np.int64)
         for plugin, weight in columns.scores:
             points: Ints | int | None
-            if isinstance(plugin, Score):
+            if plugin.name in columns.same:
+                points = columns.same[plugin.name]
+            elif isinstance(plugin, Score):
                 raw = columns.raw[plugin.name]
                 points = plugin.normalise(raw if everywhere else raw[feasible])
             else:

@@ -110,13 +110,13 @@ def victims_on(state: State, pod: Pod, node: int, judge: Judge) -> Candidate | R
         violating, others = split_by_budgets(state, lower)
         for group, counts in ((violating, 1), (others, 0)):
             for one in group:
-                state.put_back(one, node)
+                state.put(one, node)
                 if judge(node) is not None:
                     state.remove(one.pod.key)
                     victims.append(one)
                     violations += counts
     for one in lower if refusal is not None else victims:
-        state.put_back(one, node)
+        state.put(one, node)
     if refusal is not None:
         return refusal
     return Candidate(node, tuple(sorted(victims, key=importance)), violations)

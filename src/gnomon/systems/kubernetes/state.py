@@ -244,11 +244,7 @@ class State:
     def place(self, pod: Pod, node: str, *, start_ns: int | None = None) -> None:
         """A pod takes its place on a node (what the scheduler assumes, or a watch tells)."""
         start = pod.start_time_ns if start_ns is None else start_ns
-        i = self.index[node]
-        if pod.key in self.where:
-            raise InputError("two pods of one name", field="metadata.name", found=pod.key)
-        self.where[pod.key] = i
-        self._change(Placed(pod, self.shape(pod), start), i, 1)
+        self.put(Placed(pod, self.shape(pod), start), self.index[node])
 
     def remove(self, key: str) -> Placed:
         """A pod leaves its node."""
@@ -257,9 +253,12 @@ class State:
         self._change(placed, i, -1)
         return placed
 
-    def put_back(self, placed: Placed, i: int) -> None:
-        """Undo :meth:`remove`."""
-        self.where[placed.pod.key] = i
+    def put(self, placed: Placed, i: int) -> None:
+        """What is known of a pod already takes its place; undoes :meth:`remove`."""
+        key = placed.pod.key
+        if key in self.where:
+            raise InputError("two pods of one name", field="metadata.name", found=key)
+        self.where[key] = i
         self._change(placed, i, 1)
 
     def _change(self, placed: Placed, i: int, by: int) -> None:
@@ -317,9 +316,12 @@ class State:
             self._memo[key] = work_out()
         return self._memo[key]  # type: ignore[return-value]
 
-    def since(self, seen: int) -> Ints | None:
+    def since(self, seen: int) -> Ints | slice | None:
         """The nodes that changed since ``touched`` had ``seen`` entries; None: too many to go one by one."""
         changed = set(self.touched[seen:])
+        if len(changed) == 1:
+            (node,) = changed
+            return slice(node, node + 1)  # cheaper than an array of one
         if len(changed) > max(_FEW, len(self.nodes) // 4):
             return None
         return np.fromiter(changed, np.int64, len(changed))
