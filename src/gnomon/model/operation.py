@@ -144,8 +144,8 @@ class Operation:
 
     - ``detection``: how a silent node is noticed (at once, unless said); ``eviction``: what follows.
     - ``orphans``: what is done for tasks of a node that was given up: "replace" them at once, or "wait" until it is
-      known that they have stopped: when the node is heard of again, they are stopped, and then replaced. ``fence_ns``: a node that has heard nothing for so long stops its tasks itself (NEVER: it lets
-      them run on).
+      known that they have stopped: when the node is heard of again, they are stopped, and then replaced.
+    - ``fence_ns``: a node that has heard nothing for so long stops its tasks itself (NEVER: it lets them run on).
     - ``message_ns``: how long a command takes to reach a node.
     """
 
