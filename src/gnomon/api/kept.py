@@ -47,7 +47,7 @@ TASK_COLUMNS = (
 )
 """The columns of the tasks that say what the work is."""
 
-_FACTS = [one.name for one in fields(Scenario) if one.name not in ("cluster", "work")]
+_FACTS = [one.name for one in fields(Scenario) if one.name not in ("cluster", "work", "native")]
 
 
 def scenario_document(scenario: Scenario) -> dict[str, Any]:

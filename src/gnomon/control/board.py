@@ -153,6 +153,14 @@ class Board:
         w = self.room(16 + int(self.w.size[self.w.unit[task]]))
         self._move(moves.queue_again)(self._state, int(w.unit[task]), cause, attempts)
 
+    def stand_by(self, task: int, cause: int, attempts: int) -> int:
+        """A task wants a place from a scheduler beside the loop. The row: that of its arrival, or a new one."""
+        self.w.state[task] = int(State.DELAYED)
+        self.w.why[task] = 0
+        if attempts or self.w.log_kind[cause] != Kind.ARRIVE:
+            self.w.arrive_row[task] = self.row(Kind.QUEUE, task=task, cause=cause, value=attempts)
+        return int(self.w.arrive_row[task])
+
     def delay(self, tasks: list[int], reason: Reason, cause: int, until: int) -> int:
         """Tasks that are not in the system wait for something else than a place. The last row."""
         row = -1

@@ -17,6 +17,7 @@ from gnomon.control.copies import Copies
 from gnomon.control.drains import Drains
 from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
+from gnomon.control.placer import MakePlacer
 from gnomon.control.plane import Plane
 from gnomon.control.plans import SAVES, Plans
 from gnomon.control.progress import Progress
@@ -51,25 +52,30 @@ def is_needed(scenario: Scenario) -> bool:
     return bool(special) or work.recoveries != (Recovery(),)
 
 
-def controlled(scenario: Scenario, compose: Callable[[Scenario], Composition]) -> tuple[Composition, Control | None]:
-    """The composition of a scenario, and what controls its run after placement, if anything does.
+def controlled(
+    scenario: Scenario, compose: Callable[[Scenario], Composition], placer: MakePlacer | None = None
+) -> tuple[Composition, Control | None]:
+    """The composition of a scenario, and what controls its run after placement, if anything does. ``placer``: makes the
+    scheduler that takes the place of the loop's pass, if a system has one.
 
     Raises InputError for what does not go together.
     """
-    if not is_needed(scenario):
+    if placer is None and not is_needed(scenario):
         return compose(scenario), None
     if scenario.policy.backfill == "conservative" and scenario.faults:
         found = scenario.policy.text
         raise InputError("not modelled together: conservative backfill and faults", field="policy", found=found)
     _check(scenario)
     work = scenario.work
-    if work.needs:  # they are submitted when what they need is there
+    if placer is not None:  # nobody enters the queue of the loop
+        parts = compose(replace(scenario, work=replace(work, submit_ns=np.full(len(work), NEVER))))
+    elif work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
         submit[list(work.needs)] = NEVER
         parts = compose(replace(scenario, work=replace(work, submit_ns=submit)))
     else:
         parts = compose(scenario)
-    return parts, Control(scenario, parts)
+    return parts, Control(scenario, parts, placer)
 
 
 def _check(scenario: Scenario) -> None:
@@ -87,7 +93,7 @@ def _check(scenario: Scenario) -> None:
 class Control:
     """The events of one run that Python handles. ``details``: what rows of its log tell besides their columns."""
 
-    def __init__(self, scenario: Scenario, parts: Composition) -> None:
+    def __init__(self, scenario: Scenario, parts: Composition, placer: MakePlacer | None = None) -> None:
         node_of = parts.node_of.tolist()
         node_at = np.argsort(parts.node_of).tolist()
         board, timers = Board(parts.world), Timers()
@@ -111,6 +117,8 @@ class Control:
         self._progress, self._seen = Progress(board, plans), 0
         again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
         results.undo = again.undo
+        self._placer = placer(scenario, board, timers, node_at, again) if placer else None
+        again.placer = self._placer
         self._begin(scenario)
 
     @property
@@ -127,6 +135,10 @@ class Control:
         self._machines.watch_use()
         self._results.begin()
         self._copies.begin()
+        if self._placer is not None:
+            for task, submit in enumerate(scenario.work.submit_ns.tolist()):
+                if task not in scenario.work.needs and submit < NEVER:
+                    self._results.submit(task, submit)
         if scenario.preempt:
             saving = [self._plans.checkpoint(task) is not None for task in range(len(scenario.work))]
             self._board.w.watch[np.array(saving, np.bool_)] |= SAVES
@@ -162,6 +174,8 @@ class Control:
     def check(self) -> None:
         """Check what must hold after every instant. Raises InvariantError for what does not."""
         check(self._parts)
+        if self._placer is not None:
+            self._placer.check()
 
     def _wake(self) -> None:
         self._board.call(due_ns=self._timers.next_ns, again=bool(self._board.w.at[CALL]))
@@ -188,6 +202,9 @@ class Control:
         self._read()
         self._drains.go_on()
         self._read()
+        if self._placer is not None and not self._plane.frozen:
+            self._placer.place()
+            self._read()
         if self._again.fresh:
             self._copies.begin()
         changed = int(board.w.at[ROWS]) > rows
@@ -215,6 +232,8 @@ class Control:
         first, last = self._seen, int(w.at[ROWS])
         self._seen = last
         kind, task = w.log_kind[first:last], w.log_subject[first:last]
+        if self._placer is not None:
+            self._placer.read(first, last)
         about = _READ[kind] & (task >= 0)
         self._progress.read(kind, task)
         node = w.log_node[first:last]

@@ -82,7 +82,9 @@ def everybody_is_somewhere(p: Parts) -> Broken:
     inside = int(np.isin(w.state, (State.WAITING, State.HELD, State.RUNNING)).sum())
     if inside != w.at[TASKS_INSIDE]:
         yield f"{inside} tasks are in the system, {w.at[TASKS_INSIDE]} are counted", -1
-    entries = Counter(int(w.unit[task]) for task in (*p.again.waiting, *p.again.in_doubt, *p.results.waiting))
+    beside = p.again.placer.waiting() if p.again.placer is not None else ()
+    waiting = *p.again.waiting, *p.again.in_doubt, *p.results.waiting, *beside
+    entries = Counter(int(w.unit[task]) for task in waiting)
     delayed = np.flatnonzero(w.state == State.DELAYED)
     for task in delayed.tolist():
         if entries[int(w.unit[task])] != 1:

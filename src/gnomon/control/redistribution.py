@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from gnomon.control.attempt import Attempt
 from gnomon.control.board import CORDONED, Board
 from gnomon.control.machines import Machines
+from gnomon.control.placer import Placer
 from gnomon.control.plans import Plans
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
@@ -29,6 +30,7 @@ CAUSE = {
     Reason.NODE: "node",
     Reason.PEER: "peer",
     Reason.EVICTED: "evicted",
+    Reason.PREEMPTED: "evicted",
     Reason.DRAINED: "drained",
 }
 """The causes of :data:`gnomon.model.recovery.CAUSES` by the reason of the row."""
@@ -58,6 +60,7 @@ class Redistribution:
         self.fresh: list[int] = []
         self.waiting: dict[int, int] = {}
         self.kept: dict[int, tuple[int, int]] = {}
+        self.placer: Placer | None = None
         self.in_doubt: dict[int, tuple[set[int], int]] = {}
         self._answered: dict[int, int] = {}
         self.beaten: Callable[[int, int], None] = lambda task, cause: None
@@ -202,8 +205,16 @@ class Redistribution:
         self.waiting.pop(task, None)
         if self.must_wait(task, cause) or self._may_run_still(task, cause):
             return
+        if self.placer is not None:
+            self.placer.enter(task, self._board.stand_by(task, cause, self._plans.attempt.get(task, 0)))
+            return
         self._board.queue(task, cause, self._plans.attempt.get(task, 0))
         self.fresh.append(task)
+
+    def preempt(self, task: int, by: int) -> None:
+        """A running task loses its place to another; what is done for it then, its recovery says, as of one that was
+        sent away."""
+        self.fail(task, Reason.PREEMPTED, int(self._board.w.arrive_row[by]), details={"by": by})
 
     def _stay(self, task: int, row: int, answer: Answer, place: tuple[int, int]) -> None:
         """Try again on the same node, which keeps the room for it."""

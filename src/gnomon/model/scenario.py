@@ -100,6 +100,7 @@ class Scenario:
       have and wait for their peers.
     - ``tenants_by``: "user" or "queue", whom fair orders and limits look at; ``tenants``: their shares and limits.
     - ``preempt``: a task may take the place of running tasks of lower priority.
+    - ``native``: what only the scenario's system reads, in its own terms.
     - ``faults``: what goes wrong; ``operation``: how use is enforced, and how what goes wrong is noticed and answered.
     - ``properties``: what is to hold of every run, in words that a search for faults that break it understands.
     """
@@ -120,3 +121,4 @@ class Scenario:
     faults: tuple[Failure | FailureProcess, ...] = ()
     operation: Operation = Operation()
     properties: tuple[str, ...] = ()
+    native: object = field(default=None, compare=False, repr=False)

@@ -1,0 +1,229 @@
+"""The scheduler of a simulated cluster: queue and cycle of Kubernetes on the ledger and the log that all systems share.
+
+Whoever wants a place enters the queue; each time that something may have changed, those who are ready are tried. A pod
+that no node takes waits with the words of its event (``message`` in the details of its row) until a hint says that an
+event may help it; one that preempts is nominated, and comes back when its victims are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from gnomon.control.board import CORDONED, LOST, PRESSED, Board
+from gnomon.control.placer import Hands
+from gnomon.control.timers import Timers
+from gnomon.engine.log import Kind, Reason
+from gnomon.engine.streams import stream
+from gnomon.model.errors import InvariantError
+from gnomon.model.scenario import Scenario
+from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.cycle import Attempt, Scheduler, at_random
+from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, helped
+from gnomon.systems.kubernetes.objects import Node, Pod, Taint
+from gnomon.systems.kubernetes.queue import FLUSH_EVERY_NS, Queued, SchedulingQueue
+from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.state import State, Surroundings
+
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+MEMORY_PRESSURE: Final = "node.kubernetes.io/memory-pressure"
+_LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
+
+
+class KubeScheduler:
+    """A :class:`gnomon.control.placer.Placer`."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        board: Board,
+        timers: Timers,
+        node_at: list[int],
+        hands: Hands,
+    ) -> None:
+        native = scenario.native
+        assert isinstance(native, Native)
+        self._board, self._timers, self._hands = board, timers, hands
+        self._pods = list(native.pods)
+        self._task = {pod.key: task for task, pod in enumerate(self._pods)}
+        self._nodes: list[Node] = list(native.objects.nodes)
+        self._node_at = node_at
+        self._number = {self._nodes[i].name: world for i, world in enumerate(node_at)}
+        self._of_world = {world: i for i, world in enumerate(node_at)}
+        self._state = State(self._nodes, Surroundings.of(native.objects))
+        settings = read_configuration(native.objects.configuration)
+        self._scheduler = Scheduler(self._state, settings, choose=at_random(stream(scenario.seed, "equal nodes")))
+        self._profiles = settings.profiles
+        self._queue = SchedulingQueue(settings.initial_backoff_s, settings.max_backoff_s)
+        self._cause: dict[int, int] = {}
+        self._row: dict[int, int] = {}
+        self._timer = self._flush_timer = -1
+
+    # ------------------------------------------------------------------ what is told
+
+    def enter(self, task: int, row: int) -> None:
+        """A pod is created, or made anew: it is where it is bound to, or enters the queue."""
+        pod = self._pods[task]
+        if pod.node_name in self._number and task not in self._row:
+            self._row[task] = row
+            self._board.start_here(task, self._number[pod.node_name], 0, row)
+            return
+        self._row[task] = row
+        if pod.spec.scheduler_name in self._profiles:
+            self._queue.add(replace(pod, node_name="", nominated_node=""), self._board.now)
+
+    def read(self, first: int, last: int) -> None:
+        """Keep the scheduler's own account of pods and nodes, and wake those whom that may help."""
+        w = self._board.w
+        for row in range(first, last):
+            kind = int(w.log_kind[row])
+            task, node = int(w.log_subject[row]), int(w.log_node[row])
+            if kind == Kind.START:
+                self._came(task, node)
+            elif kind in _LEFT and task >= 0:
+                self._left(task, row)
+            elif kind in (Kind.CLOSE, Kind.OPEN):
+                self._changed(node, row)
+
+    def _came(self, task: int, node: int) -> None:
+        pod = self._pods[task]
+        if pod.key not in self._state.where:
+            name = self._nodes[self._of_world[node]].name
+            self._state.withdraw(pod.key)
+            self._state.place(replace(pod, node_name=name), name, start_ns=self._board.now)
+            self._queue.remove(pod.key)
+            self._wake(PodChanged(None, pod), int(self._board.w.start_row[task]))
+
+    def _left(self, task: int, row: int) -> None:
+        """A pod is gone from its node; not when only its container starts again there."""
+        pod, w = self._pods[task], self._board.w
+        if task in self._hands.kept:
+            return
+        if pod.key not in self._state.where:
+            self._queue.remove(pod.key)
+            return
+        self._state.remove(pod.key)
+        node = int(w.log_node[row])
+        name = self._nodes[self._of_world[node]].name if node >= 0 else ""
+        self._wake(PodChanged(replace(pod, node_name=name), None), row)
+
+    def _changed(self, node: int, row: int) -> None:
+        """A node takes no new work, or does again: as its taints have it."""
+        i = self._of_world[node]
+        closed = int(self._board.w.closed[node])
+        before, plain = self._state.nodes[i], self._nodes[i]
+        taints = [*plain.taints]
+        if closed & LOST:
+            taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
+        if closed & PRESSED:
+            taints.append(Taint(MEMORY_PRESSURE, effect="NoSchedule"))
+        after = replace(plain, taints=tuple(taints), unschedulable=plain.unschedulable or bool(closed & CORDONED))
+        if after != before:
+            self._state.replace_node(after)
+            self._wake(NodeChanged(before, after), row)
+
+    def _wake(self, event: Event, row: int) -> None:
+        aside = self._queue.aside
+        if not aside:
+            return
+        keys = helped(event, ((one.pod, one.by) for one in aside.values()))
+        for key in keys:
+            self._cause[self._task[key]] = row
+        self._queue.wake(keys, self._board.now)
+
+    # ------------------------------------------------------------------ scheduling
+
+    def place(self) -> None:
+        """Try all who are ready, one after the other."""
+        tried: set[tuple[str, int]] = set()
+        while (entry := self._queue.pop(self._board.now)) is not None:
+            if (entry.pod.key, entry.refused) in tried:
+                break
+            tried.add((entry.pod.key, entry.refused))
+            self._try(entry)
+        self._arm()
+
+    def _try(self, entry: Queued) -> None:
+        pod, task = entry.pod, self._task[entry.pod.key]
+        attempt = self._scheduler.attempt(pod)
+        if attempt.chosen >= 0:
+            self._bind(task, pod, attempt.chosen)
+            return
+        row = self._refused(task, attempt)
+        self._state.withdraw(pod.key)
+        chosen = attempt.preemption.chosen
+        if chosen is not None:
+            node = self._state.names[chosen.node]
+            entry.pod = replace(pod, nominated_node=node)
+            self._state.nominate(entry.pod, node)
+            victims = [self._task[victim.pod.key] for victim in chosen.victims]
+            self._queue.refuse(entry, self._board.now, {"NodeResourcesFit"})
+            for victim in victims:
+                self._clear(victim, task, row)
+            return
+        by = {refusal.plugin for refusal, _ in attempt.statuses.groups()} if attempt.statuses is not None else set()
+        self._queue.refuse(entry, self._board.now, by)
+
+    def _bind(self, task: int, pod: Pod, number: int) -> None:
+        w = self._board.w
+        row = max(self._cause.pop(task, -1), int(w.arrive_row[task]))
+        name = self._state.names[number]
+        self._state.withdraw(pod.key)
+        self._state.place(replace(self._pods[task], node_name=name), name, start_ns=self._board.now)
+        self._board.start_here(task, self._number[name], 0, row)
+
+    def _refused(self, task: int, attempt: Attempt) -> int:
+        """The row of a failed attempt, with the words of its event; the same words are not said twice."""
+        message = attempt.message or ""
+        old = self._board.details.get(self._row.get(task, -1), {}).get("message")
+        if old == message:
+            return self._row[task]
+        never = attempt.statuses is not None and not len(attempt.statuses.resolvable())
+        cause = max(self._cause.get(task, -1), int(self._board.w.arrive_row[task]))
+        self._row[task] = self._board.row(
+            Kind.WAIT,
+            task=task,
+            cause=cause,
+            reason=Reason.NO_NODE_KIND if never else Reason.RESOURCES,
+            value=-1,
+            details={"message": message},
+        )
+        return self._row[task]
+
+    def _clear(self, victim: int, task: int, row: int) -> None:
+        """A victim has its grace period, and is gone."""
+        grace = self._pods[victim].spec.grace_s * 10**9
+        key = self._pods[victim].key
+
+        def gone() -> None:
+            if key in self._state.where:
+                self._hands.preempt(victim, task)
+
+        self._timers.at(self._board.now + grace, gone)
+
+    def _arm(self) -> None:
+        self._timers.cancel(self._timer)
+        expiry = self._queue.next_expiry_ns()
+        if expiry is not None:
+            self._timer = self._timers.at(max(expiry + 10**9, self._board.now + 1), self._nothing)
+        if self._queue.aside and not self._timers.holds(self._flush_timer):
+            self._flush_timer = self._timers.at(self._board.now + FLUSH_EVERY_NS, self._flush)
+
+    def _nothing(self) -> None:
+        """Being called is all: the queue is looked at after that."""
+
+    def _flush(self) -> None:
+        self._queue.flush(self._board.now)
+
+    def waiting(self) -> Iterator[int]:
+        """The tasks that wait for a place."""
+        return (self._task[one.pod.key] for one in self._queue.waiting())
+
+    def check(self) -> None:
+        """Raise InvariantError where the scheduler's account of who is where differs from the ledger's."""
+        w = self._board.w
+        for key, i in self._state.where.items():
+            task = self._task[key]
+            if int(w.node[task]) != self._number[self._state.names[i]]:
+                raise InvariantError(f"{key} is on {self._state.names[i]} for the scheduler alone")
