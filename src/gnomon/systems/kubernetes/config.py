@@ -79,12 +79,12 @@ def _profile(entry: Mapping[str, Any], place: str) -> Profile:
     parts = {point: _at_point(point, multi, _set(plugins, point, place)) for point in _POINTS}
     percentage = entry.get("percentageOfNodesToScore")
     profile = Profile(
-        entry.get("schedulerName") or DEFAULT_SCHEDULER,
-        tuple(parts["preEnqueue"]),
-        tuple(parts["preFilter"]),
-        tuple(parts["filter"]),
-        tuple(parts["postFilter"]),
-        tuple((name, weight or multi.get(name, 0) or 1) for name, weight in parts["score"].items()),
+        name=entry.get("schedulerName") or DEFAULT_SCHEDULER,
+        pre_enqueue=tuple(parts["preEnqueue"]),
+        pre_filters=tuple(parts["preFilter"]),
+        filters=tuple(parts["filter"]),
+        post_filters=tuple(parts["postFilter"]),
+        scores=tuple((name, weight or multi.get(name, 0) or 1) for name, weight in parts["score"].items()),
         percentage=None
         if percentage is None
         else _integer(entry, "percentageOfNodesToScore", 0, within=(0, 100), place=place),

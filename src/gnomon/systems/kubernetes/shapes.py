@@ -16,7 +16,7 @@ from gnomon.systems.kubernetes.selectors import with_label_keys
 from gnomon.systems.kubernetes.volumes import Disk
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Shape:
     """A pod without its name. Amounts are those of the effective request (sheet §1).
 
@@ -44,7 +44,8 @@ class Shape:
     spread: tuple[TopologySpreadConstraint, ...]
     claims: tuple[str, ...]
     disks: tuple[Disk, ...]
-    holds: tuple[Held, ...] = ()
+    holds: tuple[Held, ...]
+    """The terms that its pods have for others to reckon with."""
 
     @property
     def namespace(self) -> str:

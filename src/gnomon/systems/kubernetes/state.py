@@ -214,32 +214,35 @@ class State:
         spec = pod.spec
         requests = {name: amount for name, amount in pod_requests(spec).items() if amount}
         counted = pod_requests(spec, non_zero=True)
-        shape = Shape(
-            len(self._shapes),
-            spec,
-            pod.owner,
-            pod.priority,
-            kind,
-            requests,
-            tuple(self.resource(name) for name in requests),
-            tuple(requests.values()),
-            (counted.get("cpu", 0), counted.get("memory", 0)),
-            pod_requests(spec, non_zero=True, pod_level=False),
-            host_ports(spec),
-            tuple(image_name(one.image) for one in (*spec.init_containers, *spec.containers)),
-            tuple(resolved_term(term, kind) for term in spec.affinity.pod_required),
-            tuple(resolved_term(term, kind) for term in spec.affinity.anti_required),
-            preferred_terms(spec, kind),
-            resolved_spread(spec, kind),
-            claims_of(spec, pod.namespace),
-            disks_of(spec),
+        census = self.census
+        affinity = tuple(resolved_term(term, kind) for term in spec.affinity.pod_required)
+        anti_affinity = tuple(resolved_term(term, kind) for term in spec.affinity.anti_required)
+        preferred = preferred_terms(spec, kind)
+        return Shape(
+            index=len(self._shapes),
+            spec=spec,
+            owner=pod.owner,
+            priority=pod.priority,
+            kind=kind,
+            requests=requests,
+            rows=tuple(self.resource(name) for name in requests),
+            amounts=tuple(requests.values()),
+            non_zero=(counted.get("cpu", 0), counted.get("memory", 0)),
+            scored=pod_requests(spec, non_zero=True, pod_level=False),
+            ports=host_ports(spec),
+            images=tuple(image_name(one.image) for one in (*spec.init_containers, *spec.containers)),
+            affinity=affinity,
+            anti_affinity=anti_affinity,
+            preferred=preferred,
+            spread=resolved_spread(spec, kind),
+            claims=claims_of(spec, pod.namespace),
+            disks=disks_of(spec),
+            holds=(
+                *(census.held(REQUIRED, pod.namespace, term) for term in affinity),
+                *(census.held(ANTI, pod.namespace, term) for term in anti_affinity),
+                *(census.held(PREFERRED, pod.namespace, term, weight) for weight, term in preferred),
+            ),
         )
-        shape.holds = (
-            *(self.census.held(REQUIRED, pod.namespace, term) for term in shape.affinity),
-            *(self.census.held(ANTI, pod.namespace, term) for term in shape.anti_affinity),
-            *(self.census.held(PREFERRED, pod.namespace, term, weight) for weight, term in shape.preferred),
-        )
-        return shape
 
     def place(self, pod: Pod, node: str, *, start_ns: int | None = None) -> None:
         """A pod takes its place on a node (what the scheduler assumes, or a watch tells)."""
