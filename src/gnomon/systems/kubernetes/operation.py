@@ -28,9 +28,7 @@ EVICTION_PERIOD_S: Final = 10
 PRESSURE_TRANSITION_S: Final = 300
 HARD_MEMORY: Final = 100 * MEBI
 
-CRASH_LOOP: Final = Backoff(
-    first_ns=10 * SECOND, factor_e4=20_000, most_ns=300 * SECOND, free=1, reset_ns=600 * SECOND
-)
+CRASH_LOOP: Final = Backoff(first_ns=10 * SECOND, factor_e4=20_000, most_ns=300 * SECOND, free=1, reset_ns=600 * SECOND)
 """Restarts of a container: the first at once, then 10 s doubling to 5 min, anew after 10 min of running."""
 
 JOB_BACKOFF: Final = Backoff(first_ns=10 * SECOND, factor_e4=20_000, most_ns=600 * SECOND)
