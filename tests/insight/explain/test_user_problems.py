@@ -23,8 +23,8 @@ def change(found: Explanation, field: str) -> dict[str, Any]:
     """The change of a field that an explanation lists."""
     (one,) = [one for one in found.as_dict()["changes"] if one["field"] == field]
     assert one["confirmed"]
-    found: dict[str, Any] = one
-    return found
+    listed: dict[str, Any] = one
+    return listed
 
 
 def starts_with(text: str, one: dict[str, Any], *tasks: str) -> list[float | None]:
