@@ -21,10 +21,7 @@ def args(name: str, **values: Any) -> dict[str, Any]:
 def test_nothing_said_is_the_default_profile() -> None:
     assert profile() == Profile()
     assert read_configuration(None).profiles == {"default-scheduler": Profile()}
-    assert (
-        sum(weight * 100 for name, weight in Profile().scores if name not in ("VolumeBinding", "DynamicResources"))
-        == 1200
-    )
+    assert sum(weight * 100 for name, weight in Profile().scores if name != "VolumeBinding") == 1200
 
 
 def test_what_multi_point_disables_is_gone_everywhere() -> None:

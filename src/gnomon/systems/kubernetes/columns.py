@@ -1,7 +1,7 @@
-"""What is kept for pods of one shape: who passes the filters that look at one node at a time, and the raw scores.
+"""What is kept for pods of one spec: who passes the filters that look at one node at a time, and the raw scores.
 
 A node that changed is judged again, all others stay as they were, so that a pod costs a few vector operations more
-than the nodes that changed since the last pod of its shape.
+than the nodes that changed since the last pod of its spec.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.systems.kubernetes.plugins import FILTERS, SCORES
-from gnomon.systems.kubernetes.plugins.base import ALL, ClusterScore, Filter, Nodes, Query, Scope, Score
+from gnomon.systems.kubernetes.plugins.base import ALL, ClusterScore, Nodes, Query, Scope, Score
 from gnomon.systems.kubernetes.state import Ints, Mask
 
 
 class Columns:
-    """The columns of one shape under one profile. ``passes``: all filters but those of ``wide``, which look at other
-    nodes too."""
+    """The columns of one spec under one profile; nothing in them depends on a pod's labels or namespace.
+
+    ``passes``: all filters but those of ``wide``, which look at other nodes too."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
@@ -69,7 +70,3 @@ class Columns:
         self.same.pop(score.name, None)
         if points.min() == points.max():
             self.same[score.name] = int(np.max(score.normalise(points)))
-
-    def applicable(self) -> list[Filter]:
-        """The filters that look at a pod of this shape, in their order."""
-        return [plugin for plugin in self.filters if plugin.applies(self.query)]

@@ -17,12 +17,12 @@ from gnomon.systems.kubernetes.columns import Columns
 from gnomon.systems.kubernetes.fit_error import NO_CLAIMS, NO_NODES, NOT_FOUND, fit_error
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.plugins import volume_binding
-from gnomon.systems.kubernetes.plugins.base import Query, Score
+from gnomon.systems.kubernetes.plugins.base import ALL, Filter, Query, Score
 from gnomon.systems.kubernetes.plugins.node_affinity import CONFLICT, narrowed
 from gnomon.systems.kubernetes.preemption import Preemption, preempt
 from gnomon.systems.kubernetes.profile import Profile, Settings
 from gnomon.systems.kubernetes.state import Ints, Mask, Placed, State
-from gnomon.systems.kubernetes.statuses import Refusal, Statuses, judge_all, judge_one
+from gnomon.systems.kubernetes.statuses import PASSES, Refusal, Statuses, judge_all, judge_one
 
 Choose = Callable[[State, Ints], int]
 """Which of equal nodes is taken."""
@@ -70,6 +70,24 @@ class Attempt:
 NOTHING: Ints = np.zeros(0, np.int64)
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A pod whose turn it is: what is asked for it, and what is kept for pods of its spec."""
+
+    pod: Pod
+    query: Query
+    columns: Columns
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that places it."""
+        return self.query.profile
+
+    def filters(self) -> list[Filter]:
+        """The filters that look at it, in their order."""
+        return [plugin for plugin in self.columns.filters if plugin.applies(self.query)]
+
+
 class Scheduler:
     """kube-scheduler over a state. ``remember`` False works everything out anew for each pod: slow, and the same.
 
@@ -110,25 +128,21 @@ class Scheduler:
         profile, state = self.profile(pod), self.state
         if not state.nodes:
             return Attempt(pod, profile, NOTHING, message=NO_NODES)
-        columns = self._columns_of(pod, profile)
-        only = narrowed(columns.query.shape) if "NodeAffinity" in profile.pre_filters else None
-        if only is not None and not only:
-            return self._refused_early(pod, columns, "NodeAffinity", CONFLICT)
-        if columns.query.shape.claims and "VolumeBinding" in profile.pre_filters:
-            text = volume_binding.refused_early(columns.query)
-            if text is not None:
-                return self._refused_early(pod, columns, "VolumeBinding", text)
-        inside = None if only is None else _among(state, only)
+        turn = self._turn(pod, profile)
+        refused = self._refused_early(turn)
+        if refused is not None:
+            return refused
+        inside = self._inside(turn)
         nominated = state.index.get(pod.nominated_node, -1)
-        if nominated >= 0 and (inside is None or inside[nominated]) and self._judge(columns, pod)(nominated) is None:
+        if nominated >= 0 and (inside is None or inside[nominated]) and self._judge(turn)(nominated) is None:
             one = np.array([nominated])
             return Attempt(pod, profile, one, best=one, chosen=nominated, on_nominated=True)
-        feasible = self._sampled(columns, self._passing(columns, pod, inside), inside)
+        feasible = self._sampled(turn, self._passing(turn, inside), inside)
         if len(feasible) == 0:
-            return self._failed(pod, columns, inside)
+            return self._failed(turn, inside)
         if len(feasible) == 1:
             return Attempt(pod, profile, feasible, best=feasible, chosen=int(feasible[0]))
-        return self._scored(pod, columns, feasible)
+        return self._scored(turn, feasible)
 
     def assume(self, attempt: Attempt, *, start_ns: int | None = None) -> None:
         """The chosen node is the pod's: what it takes counts from now on, and its claims are bound."""
@@ -141,38 +155,73 @@ class Scheduler:
 
     def statuses(self, pod: Pod) -> Statuses:
         """Why each node that is not feasible is not. Ask before the pod is placed."""
-        columns = self._columns_of(pod, self.profile(pod))
-        only = narrowed(columns.query.shape) if "NodeAffinity" in columns.query.profile.pre_filters else None
-        return self._statuses(columns, pod, None if only is None else _among(self.state, only))
+        turn = self._turn(pod, self.profile(pod))
+        return self._statuses(turn, self._inside(turn))
 
-    # ------------------------------------------------------------------ filters
+    # ------------------------------------------------------------------ before filtering
 
-    def _columns_of(self, pod: Pod, profile: Profile) -> Columns:
+    def _turn(self, pod: Pod, profile: Profile) -> Turn:
         state = self.state
-        shape = state.shape(pod)
+        query = Query(state, state.shape(pod), profile)
         if self._census is not state.census or not self._remember:
             self._census = state.census
             self._columns.clear()
-        key = profile.name, shape.index
+        key = profile.name, query.shape.spec_index
         columns = self._columns.get(key)
         if columns is None:
             if len(self._columns) * len(state.nodes) * 32 > _KEPT_BYTES:
                 self._columns.clear()
-            columns = self._columns[key] = Columns(Query(state, shape, profile))
+            columns = self._columns[key] = Columns(query)
         columns.refresh()
-        return columns
+        return Turn(pod, query, columns)
 
-    def _passing(self, columns: Columns, pod: Pod, inside: Mask | None) -> Mask:
+    def _inside(self, turn: Turn) -> Mask | None:
+        """The nodes that the pod's own terms name; None: they name none, and all may do."""
+        only = narrowed(turn.query.shape) if "NodeAffinity" in turn.profile.pre_filters else None
+        if only is None:
+            return None
+        state = self.state
+        mask = np.zeros(len(state.nodes), bool)
+        mask[[state.index[name] for name in only if name in state.index]] = True
+        return mask
+
+    def _refused_early(self, turn: Turn) -> Attempt | None:
+        """A PreFilter plugin refuses all nodes: no filter runs, and the first PostFilter plugin ends with an error
+        where it is DynamicResources (recorded, sheet §4.4). None: none does."""
+        state, profile, shape = self.state, turn.profile, turn.query.shape
+        plugin, text = "NodeAffinity", None
+        if plugin in profile.pre_filters and narrowed(shape) == frozenset():
+            text = CONFLICT
+        elif shape.claims and "VolumeBinding" in profile.pre_filters:
+            plugin, text = "VolumeBinding", volume_binding.refused_early(turn.query)
+        if text is None:
+            return None
+        count = len(state.nodes)
+        statuses = Statuses(turn.query, (), np.full(count, PASSES, np.int64), np.zeros(count, np.int64))
+        statuses.outside = np.ones(count, bool)
+        statuses.absent = Refusal(plugin, False, (text,))
+        after = ""
+        if "DynamicResources" in profile.post_filters:
+            after = NOT_FOUND
+        elif "DefaultPreemption" in profile.post_filters:
+            outcome = preempt(state, turn.pod, statuses, lambda node: None, profile.preemption)
+            after = f"preemption: {outcome.message}"
+        message = fit_error(count, {}, before=text, after=after)
+        return Attempt(turn.pod, profile, NOTHING, statuses=statuses, message=message)
+
+    # ------------------------------------------------------------------ filters
+
+    def _passing(self, turn: Turn, inside: Mask | None) -> Mask:
         """The nodes that pass all filters, also with the pods nominated there."""
-        passing = columns.passes
-        for plugin in columns.wide:
-            if plugin.applies(columns.query):
-                passing = passing & (plugin.codes(columns.query, slice(None)) == 0)
+        passing = turn.columns.passes
+        for plugin in turn.columns.wide:
+            if plugin.applies(turn.query):
+                passing = passing & (plugin.codes(turn.query, ALL) == 0)
         if inside is not None:
             passing = passing & inside
         if self.state.nominated:
-            judge, copied = self._judge(columns, pod), False
-            for node in self._shared(pod):
+            judge, copied = self._judge(turn), False
+            for node in self._shared(turn.pod):
                 if passing[node] and judge(node) is not None:
                     if not copied:
                         passing, copied = passing.copy(), True
@@ -188,10 +237,10 @@ class Scheduler:
             and any(key != pod.key and one.shape.priority >= pod.priority for key, one in pods.items())
         ]
 
-    def _judge(self, columns: Columns, pod: Pod) -> Callable[[int], Refusal | None]:
+    def _judge(self, turn: Turn) -> Callable[[int], Refusal | None]:
         """Whether a node passes: with the pods that are nominated to it and matter at least as much, and without
         (sheet §3.1)."""
-        state, query, filters = self.state, columns.query, columns.applicable()
+        state, pod, query, filters = self.state, turn.pod, turn.query, turn.filters()
 
         def judge(node: int) -> Refusal | None:
             name = state.names[node]
@@ -203,7 +252,7 @@ class Scheduler:
             if others:
                 for one in others:
                     state.place(one.pod, name)
-                crowded = columns.applicable()  # their terms may bring a filter in
+                crowded = turn.filters()  # their terms may bring a filter in
                 refusal = judge_one(query, crowded, node)
                 for one in others:
                     state.remove(one.pod.key)
@@ -213,10 +262,9 @@ class Scheduler:
 
         return judge
 
-    def _sampled(self, columns: Columns, passing: Mask, inside: Mask | None) -> Ints:
+    def _sampled(self, turn: Turn, passing: Mask, inside: Mask | None) -> Ints:
         """The feasible nodes that are looked at: all, or as many as are enough, from where the last search ended."""
-        state = self.state
-        profile = columns.query.profile
+        state, profile = self.state, turn.profile
         configured = profile.percentage if profile.percentage is not None else self.settings.percentage
         if self._percentage is not None:
             configured = self._percentage
@@ -234,7 +282,8 @@ class Scheduler:
 
     # ------------------------------------------------------------------ scores
 
-    def _scored(self, pod: Pod, columns: Columns, feasible: Ints) -> Attempt:
+    def _scored(self, turn: Turn, feasible: Ints) -> Attempt:
+        columns = turn.columns
         everywhere = len(feasible) == len(self.state.nodes)
         scores: list[tuple[str, Ints | int]] = []
         total = np.zeros(len(feasible), np.int64)
@@ -246,59 +295,42 @@ class Scheduler:
                 raw = columns.raw[plugin.name]
                 points = plugin.normalise(raw if everywhere else raw[feasible])
             else:
-                points = plugin.points(columns.query, feasible)
+                points = plugin.points(turn.query, feasible)
             if points is not None:
                 points = points * weight
                 scores.append((plugin.name, points))
                 total += points
         best = feasible[total == total.max()]
         chosen = self.choose(self.state, best)
-        return Attempt(pod, columns.query.profile, feasible, tuple(scores), total, best, chosen)
+        return Attempt(turn.pod, turn.profile, feasible, tuple(scores), total, best, chosen)
 
     # ------------------------------------------------------------------ when nothing fits
 
-    def _statuses(self, columns: Columns, pod: Pod, inside: Mask | None) -> Statuses:
-        statuses = judge_all(columns.query, columns.applicable())
-        judge = self._judge(columns, pod)
-        for node in self._shared(pod):
+    def _statuses(self, turn: Turn, inside: Mask | None) -> Statuses:
+        statuses = judge_all(turn.query, turn.filters())
+        judge = self._judge(turn)
+        for node in self._shared(turn.pod):
             statuses.special[node] = judge(node)
         if inside is not None:
             statuses.outside = ~inside
             statuses.absent = Refusal("", False, ("node(s) didn't satisfy plugin(s) [NodeAffinity]",))
         return statuses
 
-    def _failed(self, pod: Pod, columns: Columns, inside: Mask | None) -> Attempt:
+    def _failed(self, turn: Turn, inside: Mask | None) -> Attempt:
         """Nothing fits: the PostFilter plugins have their say."""
-        statuses = self._statuses(columns, pod, inside)
-        profile = columns.query.profile
+        statuses = self._statuses(turn, inside)
+        pod, profile = turn.pod, turn.profile
         said: list[str] = []
         outcome = Preemption()
         for name in profile.post_filters:
             if name == "DefaultPreemption":
-                outcome = preempt(self.state, pod, statuses, self._judge(columns, pod), profile.preemption)
+                outcome = preempt(self.state, pod, statuses, self._judge(turn), profile.preemption)
                 said.append(f"preemption: {outcome.message}")
             else:
                 said.append(NO_CLAIMS)
         after = ", ".join(said) if outcome.chosen is None else ""
         message = fit_error(len(self.state.nodes), statuses.histogram(), after=after)
         return Attempt(pod, profile, NOTHING, statuses=statuses, message=message, preemption=outcome)
-
-    def _refused_early(self, pod: Pod, columns: Columns, plugin: str, text: str) -> Attempt:
-        """A PreFilter plugin refuses all nodes: no filter runs, and the first PostFilter plugin ends with an error
-        where it is DynamicResources (recorded, sheet §4.4)."""
-        count = len(self.state.nodes)
-        profile = columns.query.profile
-        statuses = Statuses(columns.query, (), np.full(count, -1, np.int64), np.zeros(count, np.int64))
-        statuses.outside = np.ones(count, bool)
-        statuses.absent = Refusal(plugin, False, (text,))
-        after = ""
-        if "DynamicResources" in profile.post_filters:
-            after = NOT_FOUND
-        elif "DefaultPreemption" in profile.post_filters:
-            outcome = preempt(self.state, pod, statuses, lambda node: None, profile.preemption)
-            after = f"preemption: {outcome.message}"
-        message = fit_error(count, {}, before=text, after=after)
-        return Attempt(pod, profile, NOTHING, statuses=statuses, message=message)
 
 
 def nodes_to_find(nodes: int, percentage: int) -> int:
@@ -311,9 +343,3 @@ def nodes_to_find(nodes: int, percentage: int) -> int:
         return nodes
     share = percentage or max(5, 50 - nodes // 125)
     return max(nodes * share // 100, 100)
-
-
-def _among(state: State, names: frozenset[str]) -> Mask:
-    mask = np.zeros(len(state.nodes), bool)
-    mask[[state.index[name] for name in names if name in state.index]] = True
-    return mask

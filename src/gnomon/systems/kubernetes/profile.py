@@ -40,7 +40,7 @@ FILTERS = frozenset(
 )
 SCORES = frozenset(
     """TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread InterPodAffinity
-    NodeResourcesBalancedAllocation ImageLocality DynamicResources""".split()
+    NodeResourcesBalancedAllocation ImageLocality""".split()
 )
 POST_FILTERS = frozenset(["DynamicResources", "DefaultPreemption"])
 PRE_FILTERS = frozenset(

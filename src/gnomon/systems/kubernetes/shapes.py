@@ -26,6 +26,8 @@ class Shape:
     """
 
     index: int
+    spec_index: int
+    """The number of its spec: shapes with the same one differ in labels, namespace or owner alone."""
     spec: PodSpec
     owner: Owner | None
     priority: int

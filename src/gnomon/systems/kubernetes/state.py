@@ -49,6 +49,9 @@ _FEW = 16
 _REMEMBERED = 2**20
 """How many changes are remembered before all are forgotten."""
 
+_KEPT_BYTES = 256 * 2**20
+"""About what the answers that are kept may take together."""
+
 _T = TypeVar("_T")
 
 
@@ -207,10 +210,10 @@ class State:
         key = (known[1], id(kind), pod.owner)
         found = self._shapes.get(key)
         if found is None:
-            found = self._shapes[key] = self._new_shape(pod, kind)
+            found = self._shapes[key] = self._new_shape(pod, kind, known[1])
         return found
 
-    def _new_shape(self, pod: Pod, kind: Kind) -> Shape:
+    def _new_shape(self, pod: Pod, kind: Kind, spec_index: int) -> Shape:
         spec = pod.spec
         requests = {name: amount for name, amount in pod_requests(spec).items() if amount}
         counted = pod_requests(spec, non_zero=True)
@@ -220,6 +223,7 @@ class State:
         preferred = preferred_terms(spec, kind)
         return Shape(
             index=len(self._shapes),
+            spec_index=spec_index,
             spec=spec,
             owner=pod.owner,
             priority=pod.priority,
@@ -315,9 +319,13 @@ class State:
 
     def static(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
         """What depends on nodes alone, worked out once until a node changes. Equal keys, equal answers."""
-        if key not in self._memo:
-            self._memo[key] = work_out()
-        return self._memo[key]  # type: ignore[return-value]
+        found = self._memo.get(key)
+        if found is None:
+            found = work_out()  # may itself ask for more
+            if len(self._memo) * len(self.nodes) * 16 > _KEPT_BYTES:
+                self._memo.clear()
+            self._memo[key] = found
+        return found  # type: ignore[return-value]
 
     def since(self, seen: int) -> Ints | slice | None:
         """The nodes that changed since ``touched`` had ``seen`` entries; None: too many to go one by one."""

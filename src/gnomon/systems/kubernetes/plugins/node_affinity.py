@@ -26,7 +26,7 @@ def required_mask(state: State, shape: Shape) -> Mask:
         required = shape.spec.affinity.node_required
         return mask if required is None else mask & terms_mask(state, required)
 
-    return state.static(("required nodes", shape.index), work_out)
+    return state.static(("required nodes", shape.spec_index), work_out)
 
 
 def narrowed(shape: Shape) -> frozenset[str] | None:
@@ -79,7 +79,7 @@ def _codes(query: Query, nodes: Nodes) -> Ints:
         own = np.where(required_mask(state, query.shape), 0, 2)
         return own if added is None else np.where(terms_mask(state, added), own, 1)
 
-    return state.static(("NodeAffinity", query.profile.name, query.shape.index), work_out)[nodes]
+    return state.static(("NodeAffinity", query.profile.name, query.shape.spec_index), work_out)[nodes]
 
 
 def _applies(query: Query) -> bool:

@@ -16,7 +16,7 @@ def _codes(query: Query, nodes: Nodes) -> Ints:
         refused = [untolerated(taints, query.shape.spec.tolerations) is not None for taints in sets]
         return np.array(refused, np.int64)[of]
 
-    return query.state.static(("TaintToleration", query.shape.index), work_out)[nodes]
+    return query.state.static(("TaintToleration", query.shape.spec_index), work_out)[nodes]
 
 
 def _reasons(query: Query, nodes: Ints, codes: Ints) -> list[tuple[str, Mask]]:
