@@ -50,12 +50,25 @@ def test_a_violation_is_told_with_its_faults_its_story_and_the_scenario(gnomon: 
 def test_the_file_that_is_written_replays_it(gnomon: Gnomon, workplace: Path) -> None:
     ended = gnomon("chaos", "scenario.yaml", "--kinds", "partition", "--out", "minimal.yaml")
     assert ended.code == NO
-    assert ended.out.rstrip().endswith("To replay it: gnomon simulate minimal.yaml")
+    *_, replay, change = ended.out.rstrip().splitlines()
+    assert replay == "To replay it: gnomon simulate minimal.yaml"
+    assert change.startswith("To see what would change it: gnomon explain ")
+    assert gnomon(*change.split()[-4:]).code == ANSWERED
     metrics = json.loads(gnomon("simulate", "minimal.yaml", "-o", "json").out)
     assert metrics["recovery"]["ran_twice"]["unplanned"] >= 1
     again = gnomon("chaos", "minimal.yaml", "--runs", 1)
     assert again.code == NO
     assert "It is so without any additional fault." in again.out
+
+
+def test_what_no_run_could_keep_is_not_demanded_and_that_is_said(gnomon: Gnomon, workplace: Path) -> None:
+    service = "cluster: {nodes: [{name: n, count: 2, cpu: 4}]}\nwork: [{id: web, cpu: 1}]\nuntil: 1h\n"
+    (workplace / "service.yaml").write_text(service)
+    usual = gnomon("chaos", "service.yaml", "--runs", 1)
+    assert usual.out.splitlines()[1].startswith("no task runs twice at once")
+    assert "not demanded: every job ends, for web runs without an end" in usual.err
+    said = gnomon("chaos", "service.yaml", "--runs", 1, "--property", "no task runs twice at once")
+    assert "not demanded" not in said.err
 
 
 def test_one_json_document(gnomon: Gnomon) -> None:

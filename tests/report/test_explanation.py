@@ -78,7 +78,7 @@ def test_spells_of_waiting_have_their_times() -> None:
         """
         WHAT IT WAITS FOR
         WAITS           RULE    FOR      SINCE   LASTED   EARLIEST   NUMBERS
-        behind others   order   task/a   0s      1h       2h         position 7; ahead 6; promised start 1m30s
+        behind others   order   task/a   0s      1h       2h         position 7; ahead 6; promised start 1m31s
         """,
     )
 

@@ -166,8 +166,8 @@ def test_a_summary_tells_what_went_wrong_in_a_few_lines() -> None:
         survival          100%
         work lost         5s; 5s done again
         available         75% of node time, 100% of the control plane's, 87.5% of cpus for new work
-        cpus at work      1.5; 1 of them to use
-        backlog           up to 1 waiting, at 8s; caught up with 0s after the outage
+        cpus at work      1.5 on average; 1 of them for what was done
+        backlog           up to 1 waiting, at 8s; caught up with when the outage was over
         """,
     )
 

@@ -27,7 +27,8 @@ PropertiesOption = Annotated[
     typer.Option(
         "--property",
         metavar="TEXT",
-        help="What has to hold in every run; repeatable. [default: the scenario's properties]",
+        help="What has to hold in every run; repeatable. [default: the scenario's properties, else that every job "
+        "ends and no task runs twice at once]",
         show_default=False,
     ),
 ]
@@ -104,9 +105,20 @@ def chaos(
     emit(output, _document(found, replays), _text(found, replays))
     if out and found.holds:
         say(f"{out} is not written: there is nothing to replay")
+    if not property and not subject.properties:
+        _say_what_was_not_demanded(found)
     say_notes(subject.work.notes)
     if not found.holds:
         raise typer.Exit(NO)
+
+
+def _say_what_was_not_demanded(found: Chaos) -> None:
+    """Of the properties that are demanded where none are declared, those that no run of this scenario could keep."""
+    from gnomon.insight.chaos.properties import DEFAULTS, parse_property
+
+    for text in DEFAULTS:
+        if why := parse_property(text).rule.objection(found.scenario):
+            say(f"not demanded: {text}, for {why}")
 
 
 def _names(kinds: str | None) -> list[str]:
@@ -213,7 +225,11 @@ def _story(one: Violation, replay: _Replay) -> list[Text]:
         lines = [[moment(link.t_ns / 10**9), link.event, link.text] for link in links]
         blocks.append(titled("HOW IT CAME TO BE", table(["AT", "EVENT", "WHAT"], lines)))
     if replay.file:
-        blocks.append(Text(f"To replay it: gnomon simulate {plain(replay.file)}"))
+        said = f"To replay it: gnomon simulate {plain(replay.file)}"
+        if one.verdict.task >= 0:
+            name = plain(one.scenario.work.id(one.verdict.task))
+            said += f"\nTo see what would change it: gnomon explain {name} -f {plain(replay.file)}"
+        blocks.append(Text(said))
     elif replay.text:
         blocks.append(titled("THE SCENARIO THAT REPLAYS IT", Text(replay.text.rstrip())))
     return blocks

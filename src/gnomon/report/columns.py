@@ -45,12 +45,12 @@ def percent(fraction: float) -> str:
 
 
 def finely(fraction: float) -> str:
-    """A fraction that is near 1, with the digits in which such ones differ.
+    """A fraction with three digits, or near 1 and near 0 with those in which such ones differ.
 
-    >>> finely(0.999512), finely(1), finely(0.75)
-    ('99.951%', '100%', '75%')
+    >>> finely(0.999512), finely(1), finely(0.944643), finely(0.000184), finely(0)
+    ('99.951%', '100%', '94.5%', '0.018%', '0%')
     """
-    return f"{100 * fraction:.5g}%"
+    return f"{100 * fraction:.{5 if fraction >= 0.99 else 3 if fraction >= 0.01 else 2}g}%"
 
 
 def number(value: float) -> str:
@@ -78,7 +78,8 @@ def rate(per_second: float) -> str:
 class Column:
     """One metric. ``key`` is its path in ``metrics.json``.
 
-    ``wide``: shown with ``-o wide`` (and on the page) only; ``if_any``: shown where a run has any of it.
+    ``wide``: shown with ``-o wide`` (and on the page) only; ``if_any``: shown where a run has any of it; ``if_faults``:
+    shown where something went wrong in a run, be it wide or not.
     """
 
     header: str
@@ -87,6 +88,7 @@ class Column:
     wide: bool = False
     meaning: str = ""
     if_any: bool = False
+    if_faults: bool = False
 
     def value(self, metrics: Mapping[str, Any]) -> float | None:
         """The metric, or None where the run has none."""
@@ -114,7 +116,14 @@ _BEFORE = (
     Column("WAIT-P90", "wait_s.p90", duration, meaning="nine in ten tasks waited at most this"),
     Column("WAIT-P99", "wait_s.p99", duration, wide=True, meaning="99 in 100 tasks waited at most this"),
     Column("WAIT-MAX", "longest_wait_s", duration, wide=True, meaning="longest wait, of unstarted tasks too"),
-    Column("TURNAROUND", "turnaround_s.mean", duration, wide=True, meaning="mean time from arrival to end"),
+    Column(
+        "TURNAROUND",
+        "turnaround_s.mean",
+        duration,
+        wide=True,
+        if_faults=True,
+        meaning="mean time from arrival to end",
+    ),
     Column(
         "SLOWDOWN",
         "bounded_slowdown.mean",
@@ -128,7 +137,7 @@ _AFTER = (
     Column("JAIN", "jain_index", number, wide=True, meaning="fairness over users: 1 is equal shares"),
     Column("PREEMPTED", "preemptions", number, wide=True, meaning="how often a task gave way to another"),
     Column("WASTED-CPU", "wasted_cpu_s", duration, wide=True, meaning="CPU time of attempts that were lost"),
-    Column("GOODPUT", "goodput", percent, wide=True, meaning="used CPU time that was not wasted"),
+    Column("GOODPUT", "goodput", percent, wide=True, meaning="CPU time of attempts that are over that was of use"),
     Column("RETRIES", "recovery.retries", number, if_any=True, meaning="failed attempts that were tried again"),
     Column("SURVIVAL", "recovery.survival", finely, meaning="tasks done, of those that are over"),
     Column("RECOVER", "recovery.time_to_recover_s.mean", duration, meaning="mean time from failure to next start"),
@@ -151,7 +160,8 @@ def columns(every: Sequence[Mapping[str, Any]], *, wide: bool = False) -> list[C
         Column(name.upper(), f"utilisation.{name}", percent, meaning=f"{name} in use, over the whole run")
         for name in resources
     ]
-    chosen = [column for column in (*_BEFORE, *used, *_AFTER) if wide or not column.wide]
+    faults = any(metrics.get("recovery") for metrics in every)
+    chosen = [c for c in (*_BEFORE, *used, *_AFTER) if wide or not c.wide or (faults and c.if_faults)]
     values = [[column.value(metrics) for metrics in every] for column in chosen]
     return [c for c, found in zip(chosen, values, strict=True) if any(v or (v == 0 and not c.if_any) for v in found)]
 

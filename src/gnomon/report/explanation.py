@@ -55,15 +55,15 @@ def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
 
 
 def moment(seconds: float | None) -> str:
-    """A time since the beginning, to the second, below a minute to the millisecond.
+    """A time since the beginning, to the nearest second, as in the texts beside it; below a minute to the millisecond.
 
     >>> moment(7_384.5), moment(1.25), moment(None)
-    ('2h3m4s', '1.25s', '-')
+    ('2h3m5s', '1.25s', '-')
     """
     if seconds is None:
         return NOTHING
     step = NS_PER_S // 1000 if seconds < 60 else NS_PER_S
-    return format_duration(int(seconds * NS_PER_S / step) * step)
+    return format_duration((round(seconds * NS_PER_S) + step // 2) // step * step)
 
 
 def _longest(waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -148,7 +148,7 @@ def _facts(exhibits: Sequence[Exhibit]) -> str:
     for exhibit in exhibits:
         for term, text in facts(exhibit.series.past.scenario).items():
             found.setdefault(term, {})[text] = None
-    items = (f"<dt>{_safe(term)}</dt><dd>{_safe(', '.join(texts))}</dd>" for term, texts in found.items())
+    items = (f"<dt>{_safe(term)}</dt><dd>{_safe('; '.join(texts))}</dd>" for term, texts in found.items())
     stopped = "".join(
         f"<p class='stopped'>{_safe(f'{exhibit.name} stopped early: {reason(exhibit.stopped)}')}.</p>"
         for exhibit in exhibits

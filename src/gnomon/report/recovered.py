@@ -34,7 +34,8 @@ def _facts(found: Facts) -> Iterator[tuple[str, str]]:
     yield "ran twice", _twice(found.get("ran_twice") or {})
     yield "available", _available(found)
     if found.get("throughput_cpus") is not None and found.get("goodput_cpus") is not None:
-        yield "cpus at work", f"{number(found['throughput_cpus'])}; {number(found['goodput_cpus'])} of them to use"
+        useful = number(found["goodput_cpus"])
+        yield "cpus at work", f"{number(found['throughput_cpus'])} on average; {useful} of them for what was done"
     if found.get("refusals") or found.get("budget_breaches"):
         yield "budgets", f"{number(found['refusals'])} refusals, {number(found['budget_breaches'])} breaches"
     yield "backlog", _backlog(found.get("backlog") or {})
@@ -80,8 +81,9 @@ def _available(found: Facts) -> str:
 
 
 def _backlog(found: Facts) -> str:
-    if found.get("peak") is None:
-        return ""
+    if not found.get("peak"):
+        return "" if found.get("peak") is None else "nobody waited"
     late = found["catch_up_s"]
     caught = "not caught up with" if late is None else f"caught up with {duration(late)} after the outage"
+    caught = "caught up with when the outage was over" if late == 0 else caught
     return f"up to {number(found['peak'])} waiting, at {duration(found['at_s'])}; {caught}"
