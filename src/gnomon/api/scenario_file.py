@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
+from gnomon.api.systems import SYSTEMS
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
 from gnomon.model.cluster import Cluster
@@ -31,9 +32,6 @@ from gnomon.scheduling.policy import BACKFILLS, ORDERS, PLACEMENTS, parse_policy
 from gnomon.systems.plain.operation_specs import read_operation
 from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
 from gnomon.systems.plain.recovery_specs import read_recovery
-
-SYSTEMS = ("plain",)
-"""Systems that a scenario may name."""
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")
@@ -108,15 +106,19 @@ def read_scenarios(document: Located) -> list[Scenario]:
             )
         raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     notes: list[Note] = []
-    recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
-    work = _work(document.at("work"), recovery)
-    cluster = _cluster(document, work, notes)
+    native = _native(document) if spec.system != "plain" else None
+    if native is None:
+        recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
+        work = _work(document.at("work"), recovery)
+        cluster = _cluster(document, work, notes)
+    else:
+        cluster, work = native.cluster, native.work
     if spec.reservations is not None:
         windows = read_reservations(document.at("reservations"), cluster)
         cluster = replace(cluster, reservations=(*cluster.reservations, *windows))
     listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
     notes += listed.notes
-    operation = Operation() if spec.operation is None else read_operation(document.at("operation"))
+    operation = _operation(document, Operation() if native is None else native.operation)
     tenants, tenants_by = _tenants(spec, document)
     scenario = Scenario(
         cluster,
@@ -124,9 +126,10 @@ def read_scenarios(document: Located) -> list[Scenario]:
         system=spec.system,
         seed=spec.seed,
         limits=Limits(events=spec.limits.events, until_ns=spec.until, repeats=spec.limits.repeats),
-        kill_at_limit=spec.kill_at_limit,
-        gang=spec.gang,
+        kill_at_limit=spec.kill_at_limit if native is None else native.kill_at_limit,
+        gang=spec.gang if native is None else native.gang,
         preempt=spec.preempt,
+        native=None if native is None else native.native,
         tenants_by=tenants_by,
         tenants=tenants,
         name=spec.name or _stem(document.file),
@@ -135,10 +138,39 @@ def read_scenarios(document: Located) -> list[Scenario]:
         operation=operation,
         properties=tuple(spec.properties),
     )
-    _check_names(scenario, document)
+    if spec.operation is not None:
+        _check_names(scenario, document)
     if listed.faults:
         check_faults(scenario, document.at("faults"), listed.origins)
     return [replace(scenario, policy=policy) for policy in _policies(document)]
+
+
+def _native(document: Located) -> Scenario:
+    """What the native files say that stand under ``cluster`` and ``work``."""
+    paths = [
+        _beside(part) for name in ("cluster", "work") if name in document.value for part in _parts(document.at(name))
+    ]
+    return _loaded(SYSTEMS[document.value["system"]].read, paths, document)
+
+
+def _parts(document: Located) -> list[Located]:
+    """A path, or each of a list of paths."""
+    several = document.value if isinstance(document.value, list) else None
+    parts = [document] if several is None else [document.at(position) for position in range(len(several))]
+    for part in parts:
+        if not isinstance(part.value, str):
+            raise part.error("a native file is wanted", found=part.value, allowed="a path, or a list of paths")
+    return parts
+
+
+def _operation(document: Located, default: Operation) -> Operation:
+    """How the cluster is run: what the document says, of the rest the system's own."""
+    if document.value.get("operation") is None:
+        return default
+    said = read_operation(document.at("operation"))
+    names = {"fence": "fence_ns", "message": "message_ns"}
+    given = [names.get(name, name) for name in document.value["operation"]]
+    return replace(default, **{name: getattr(said, name) for name in given})
 
 
 def _work(document: Located, recovery: Recovery) -> Work:

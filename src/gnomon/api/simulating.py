@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gnomon.api.run import Run
+from gnomon.api.systems import SYSTEMS
 from gnomon.control.control import Control, controlled
 from gnomon.engine.invariants import check
 from gnomon.engine.log import Log
@@ -53,7 +54,7 @@ def simulate(
     no sense, InvariantError when Gnomon is at fault.
     """
     begun = process_time()
-    parts, control = controlled(scenario, composition)
+    parts, control = controlled(scenario, composition, SYSTEMS[scenario.system].make_placer())
     fast = _worth_compiling(scenario) if compiled is None else compiled
     advance, list_units, link, enter = _forms(parts, fast=fast)
     if control and fast:

@@ -32,8 +32,13 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     Raises InputError for what cannot be read or is not known.
     """
     from gnomon.api.load import is_scenario, load_cluster
+    from gnomon.api.systems import SYSTEMS
 
-    if not given.work_format and all(is_scenario(path) for path in given.work):
+    native = None if given.work_format else _native_system(given)
+    if native is not None:
+        nodes = [] if given.cluster is None else [given.cluster]
+        found = [SYSTEMS[native].read([*nodes, *given.work])]
+    elif not given.work_format and all(is_scenario(path) for path in given.work):
         found = [one for path in given.work for one in _in_file(path, given)]
         if given.cluster is not None:
             cluster = load_cluster(given.cluster, format=given.cluster_format)
@@ -41,6 +46,15 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     else:
         found = [_of_parts(given)]
     return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+
+
+def _native_system(given: Arguments) -> str | None:
+    """The system whose native files these are, None if the first is none of a system that is modelled."""
+    from gnomon.api.recognise import native_system
+    from gnomon.api.systems import SYSTEMS
+
+    system = native_system(given.work[0])
+    return system if system in SYSTEMS else None
 
 
 def _in_file(path: str, given: Arguments) -> list[Scenario]:
@@ -148,7 +162,7 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
 
 def _known_system(name: str) -> str:
     from gnomon.api.recognise import SYSTEMS_TO_COME
-    from gnomon.api.scenario_file import SYSTEMS
+    from gnomon.api.systems import SYSTEMS
     from gnomon.model.errors import InputError, unknown_name
 
     if name in SYSTEMS:

@@ -59,6 +59,9 @@ class KubeScheduler:
         self._cause: dict[int, int] = {}
         self._row: dict[int, int] = {}
         self._timer = self._flush_timer = -1
+        self._changes = 0
+        self._stale = True
+        self._tried: dict[str, int] = {}
 
     # ------------------------------------------------------------------ what is told
 
@@ -92,6 +95,7 @@ class KubeScheduler:
             name = self._nodes[self._of_world[node]].name
             self._state.withdraw(pod.key)
             self._state.place(replace(pod, node_name=name), name, start_ns=self._board.now)
+            self._count_change()
             self._queue.remove(pod.key)
             self._wake(PodChanged(None, pod), int(self._board.w.start_row[task]))
 
@@ -104,6 +108,7 @@ class KubeScheduler:
             self._queue.remove(pod.key)
             return
         self._state.remove(pod.key)
+        self._count_change()
         node = int(w.log_node[row])
         name = self._nodes[self._of_world[node]].name if node >= 0 else ""
         self._wake(PodChanged(replace(pod, node_name=name), None), row)
@@ -121,7 +126,13 @@ class KubeScheduler:
         after = replace(plain, taints=tuple(taints), unschedulable=plain.unschedulable or bool(closed & CORDONED))
         if after != before:
             self._state.replace_node(after)
+            self._count_change()
             self._wake(NodeChanged(before, after), row)
+
+    def _count_change(self) -> None:
+        """Something is as it was not when those who were set aside were tried: they may be tried again."""
+        self._changes += 1
+        self._stale = True
 
     def _wake(self, event: Event, row: int) -> None:
         aside = self._queue.aside
@@ -147,6 +158,7 @@ class KubeScheduler:
     def _try(self, entry: Queued) -> None:
         pod, task = entry.pod, self._task[entry.pod.key]
         attempt = self._scheduler.attempt(pod)
+        self._tried[pod.key] = self._changes
         if attempt.chosen >= 0:
             self._bind(task, pod, attempt.chosen)
             return
@@ -207,14 +219,16 @@ class KubeScheduler:
         expiry = self._queue.next_expiry_ns()
         if expiry is not None:
             self._timer = self._timers.at(max(expiry + 10**9, self._board.now + 1), self._nothing)
-        if self._queue.aside and not self._timers.holds(self._flush_timer):
+        if self._queue.aside and self._stale and not self._timers.holds(self._flush_timer):
             self._flush_timer = self._timers.at(self._board.now + FLUSH_EVERY_NS, self._flush)
 
     def _nothing(self) -> None:
         """Being called is all: the queue is looked at after that."""
 
     def _flush(self) -> None:
+        """Look for those who were set aside for long."""
         self._queue.flush(self._board.now)
+        self._stale = any(self._tried.get(key) != self._changes for key in self._queue.aside)
 
     def waiting(self) -> Iterator[int]:
         """The tasks that wait for a place."""

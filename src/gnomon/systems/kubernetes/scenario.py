@@ -7,10 +7,11 @@ scheduling cycle reads; the scenario carries them in ``native``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gnomon.formats.files import Path
 from gnomon.model.cluster import Cluster, Machine
 from gnomon.model.cluster import Node as ModelNode
 from gnomon.model.errors import InputError
@@ -21,6 +22,7 @@ from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.objects import Amounts, Node, Owner, Pod, PodSpec
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
+from gnomon.systems.kubernetes.read import read
 from gnomon.systems.kubernetes.requests import pod_limits, pod_requests
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import DaemonSet, Deployment, Job, PodTemplate, ReplicaSet, StatefulSet
@@ -39,6 +41,11 @@ class Native:
     objects: Objects
     pods: tuple[Pod, ...]
     version: tuple[int, int] = NEWEST
+
+
+def read_scenario(paths: Path | Sequence[Path]) -> Scenario:
+    """The scenario of files: :func:`scenario_of` what is read of them."""
+    return scenario_of(read(paths))
 
 
 def scenario_of(objects: Objects, *, version: tuple[int, int] = NEWEST, name: str = "") -> Scenario:

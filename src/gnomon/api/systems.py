@@ -1,0 +1,55 @@
+"""The registry of systems: which there are, how their native files become a scenario, what places their work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from gnomon.formats.files import Path
+from gnomon.model.scenario import Scenario
+
+if TYPE_CHECKING:
+    from gnomon.control.placer import MakePlacer
+
+
+@dataclass(frozen=True)
+class System:
+    """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there are
+    none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does.
+
+    Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
+    """
+
+    name: str
+    reader: str = ""
+    placer: str = ""
+
+    def read(self, paths: Sequence[Path]) -> Scenario:
+        """The scenario of native files."""
+        read: Callable[[Sequence[Path]], Scenario] = _loaded(self.reader)
+        return read(paths)
+
+    def make_placer(self) -> MakePlacer | None:
+        """What makes the system's own scheduler, None if it has none."""
+        return _loaded(self.placer) if self.placer else None
+
+
+SYSTEMS: Final = {
+    system.name: system
+    for system in (
+        System("plain"),
+        System(
+            "kubernetes",
+            reader="gnomon.systems.kubernetes.scenario:read_scenario",
+            placer="gnomon.systems.kubernetes.placing:KubeScheduler",
+        ),
+    )
+}
+"""The systems that are modelled, by name."""
+
+
+def _loaded(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
