@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there are
-    none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does.
+    """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
+    are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
