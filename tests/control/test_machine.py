@@ -14,7 +14,8 @@ from tests.control.plots import plot
 _NUMBERS = st.integers(0, 1_023)
 _RULES = st.sampled_from([name for name, often in RULES for _ in range(often)])
 
-EXAMPLES, STEPS = 60, 200
+EXAMPLES, STEPS = 105, 200
+"""Together more than 20,000 steps."""
 
 
 class Anything(RuleBasedStateMachine):
@@ -54,10 +55,10 @@ def test_anything_may_happen_at_any_time() -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
-    assert Anything.steps >= EXAMPLES * STEPS // 2
+    assert Anything.steps >= 20_000
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_long_histories_chosen_at_random(seed: int) -> None:
     tell(History(plot(seed)), Random(seed), 200)
 
