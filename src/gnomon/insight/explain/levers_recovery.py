@@ -13,6 +13,7 @@ from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Lever
 from gnomon.insight.explain.losses import peak
 from gnomon.insight.explain.phrases import amount, counted, span, written
+from gnomon.insight.explain.troubles import Trouble
 from gnomon.model.quantity import NS_PER_S
 from gnomon.model.recovery import Backoff, Checkpoint, Recovery, Retry
 from gnomon.model.resources import NEVER
@@ -66,10 +67,13 @@ def larger(name: str, has: int, most: int) -> Sequence[int]:
 
 
 def own_limit(case: Case, name: str) -> Iterator[Lever]:
-    """A higher limit of what it may use, up to the most that it wants."""
+    """A higher limit of what it may use, up to the most that it wants; no less than that where it may still run at the
+    end of the run, which then does not tell whether it would get over a lower one."""
     shape = case.ground.work.shapes[case.ground.shape(case.task)]
     has = shape.limit.amount(name)
     values = larger(name, has, peak(case.ground, case.task, name)) if has else ()
+    if case.mishap is not None and case.mishap.trouble is Trouble.AGAIN:
+        values = values[-1:]
     if values:
         yield Lever(
             kind=OWN,
@@ -79,7 +83,7 @@ def own_limit(case: Case, name: str) -> Iterator[Lever]:
             values=values,
             scenario=lambda value: vary.with_limit(case.ground.scenario, case.tasks, name, value),
             size=lambda value: (value - has) / has,
-            phrase=lambda value: f"raise its limit to {amount(name, value)} from {written(name, has)}",
+            phrase=lambda value: f"raise its limit of {name} from {written(name, has)} to {written(name, value)}",
             shown=lambda value: written(name, value),
         )
 

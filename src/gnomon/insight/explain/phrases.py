@@ -81,9 +81,9 @@ def above(value: int, bound: int) -> str:
     """Bytes that are more than a bound, so that one sees it.
 
     >>> above(4 * 2**30 + 1, 4 * 2**30), above(5 * 2**30, 4 * 2**30)
-    ('4Gi+1', '5Gi')
+    ('just over 4Gi', '5Gi')
     """
-    return f"{size(bound)}+{value - bound}" if value > bound and size(value) == size(bound) else size(value)
+    return f"just over {size(bound)}" if value > bound and size(value) == size(bound) else size(value)
 
 
 def percent(e4: int) -> str:

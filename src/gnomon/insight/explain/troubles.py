@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
@@ -42,6 +44,17 @@ class Mishap:
     less: Wanted | None = None
 
 
+_OF_ITS_USE = (Reason.EXIT, Reason.MEMORY, Reason.NODE_MEMORY, Reason.EVICTED, Reason.DISK, Reason.STORE)
+"""Why an attempt fails once it has come so far: the next one may do so too."""
+
+
+def _longest_run(ground: Ground, task: int, row: int) -> int:
+    """How long the longest failed attempt of the task of a loss ran, and 1 ns more."""
+    stays, lost = ground.past.attempts, int(ground.past.log.subject[row])
+    mine = (stays.closed_by == Kind.FAIL) & (stays.start_ns < NEVER) & np.isin(stays.task, (task, lost))
+    return int((stays.close_ns - stays.start_ns)[mine].max(initial=-1)) + 1
+
+
 def first_loss(ground: Ground, row: int) -> int:
     """Of a task that only went with its gang the row of the one that was lost first, else the row itself."""
     log = ground.past.log
@@ -61,9 +74,11 @@ def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
         row = int(ground.past.copies.open_row[position])
         fault = fault_behind(ground, row)
         since = begin - int(log.t_ns[fault]) if fault >= 0 else 0
-        return Mishap(Trouble.TWICE, row, Reason(int(log.reason[int(log.cause[row])])), run_once(tasks, until), since)
+        once = run_once(tasks, until, endless=bool((what.state[list(tasks)] != State.DONE).any()))
+        return Mishap(Trouble.TWICE, row, Reason(int(log.reason[int(log.cause[row])])), once, since)
     if lost and state in (State.WAITING, State.HELD, State.DELAYED):
-        return Mishap(Trouble.AGAIN, lost[-1], reason, run_again(tasks, until))
+        proven = _longest_run(ground, task, lost[-1]) if reason in _OF_ITS_USE else 0
+        return Mishap(Trouble.AGAIN, lost[-1], reason, run_again(tasks, until, proven_ns=proven))
     if (fault := stopped_by(ground, task)) >= 0:
         return Mishap(Trouble.STILL, fault, Reason.NODE, run_to_its_end(tasks, until))
     late, less = delay_ns(ground, task), None

@@ -12,6 +12,7 @@ from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.history import Copies, attempts, copies
 from gnomon.model.resources import NEVER
+from gnomon.model.work import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +74,17 @@ def done_by(tasks: Sequence[int], until_ns: int, *, now_ns: int = NEVER) -> Want
     return Wanted(f"is done by {span(until_ns)}", until_ns, reached, lambda t_ns: f"is done at {span(t_ns)}{instead}")
 
 
-def run_again(tasks: Sequence[int], until_ns: int) -> Wanted:
-    """That all tasks run, or are done, when the run ends."""
+def run_again(tasks: Sequence[int], until_ns: int, *, proven_ns: int = 0) -> Wanted:
+    """That all tasks run, or are done, when the run ends; one that runs then has to have run for ``proven_ns``, for
+    otherwise the run may just have ended before it failed once more."""
 
     def reached(log: Log) -> int | None:
-        latest = 0
+        latest, end = 0, int(log.t_ns[-1]) if len(log) else 0
         for task in tasks:
-            rows = rows_of(log, (task,))
-            rows = rows[np.isin(log.kind[rows], _PLACE_CHANGES)]
+            rows = _place_changes(log, task)
             if not len(rows) or log.kind[rows[-1]] not in (Kind.START, Kind.END):
+                return None
+            if log.kind[rows[-1]] == Kind.START and end - int(log.t_ns[rows[-1]]) < proven_ns:
                 return None
             latest = max(latest, int(log.t_ns[rows[log.kind[rows] == Kind.START][-1]]))
         return latest
@@ -89,19 +92,24 @@ def run_again(tasks: Sequence[int], until_ns: int) -> Wanted:
     return Wanted("runs in the end", until_ns, reached, lambda t_ns: f"starts at {span(t_ns)} and runs on")
 
 
-def run_once(tasks: Sequence[int], until_ns: int) -> Wanted:
-    """That all tasks are done, and that no copy of one that was given up runs beside it, or to its end."""
+def run_once(tasks: Sequence[int], until_ns: int, *, endless: bool = False) -> Wanted:
+    """That all tasks are done, and that no copy of one that was given up runs beside it, or to its end.
+
+    ``endless``: as it is, they are not done by the end of the run, so it is enough that they run then (NEVER).
+    """
 
     def reached(log: Log) -> int | None:
         extra = copies(log)
         mine = np.isin(extra.task, tasks) & (extra.opened_why == Reason.ORPHANED)
         if (mine & (extra.closed_why == Reason.FINISHED)).any() or _overlap(log, extra, mine.nonzero()[0].tolist()):
             return None
-        return _last_end(log, tasks)
+        done = _last_end(log, tasks)
+        return NEVER if done is None and endless and _all_run(log, tasks) else done
 
-    return Wanted(
-        "runs nowhere twice", until_ns, reached, lambda t_ns: f"runs nowhere twice, and is done at {span(t_ns)}"
-    )
+    def told(t_ns: int) -> str:
+        return "runs nowhere twice" + (f", and is done at {span(t_ns)}" if t_ns < NEVER else "")
+
+    return Wanted("runs nowhere twice", until_ns, reached, told)
 
 
 _PLACE_CHANGES = (Kind.START, Kind.END, Kind.FAIL, Kind.KILL, Kind.PREEMPT, Kind.CANCEL, Kind.UNDO)
@@ -111,12 +119,23 @@ def _last_end(log: Log, tasks: Sequence[int]) -> int | None:
     """When the last of the tasks is done, None if not all are in the end."""
     latest = 0
     for task in tasks:
-        rows = rows_of(log, (task,))
-        rows = rows[np.isin(log.kind[rows], _PLACE_CHANGES)]
+        rows = _place_changes(log, task)
         if not len(rows) or log.kind[rows[-1]] != Kind.END:
             return None
         latest = max(latest, int(log.t_ns[rows[-1]]))
     return latest
+
+
+def _all_run(log: Log, tasks: Sequence[int]) -> bool:
+    """Whether each task runs, or is done, in the end."""
+    last = [log.kind[rows[-1]] if len(rows := _place_changes(log, task)) else -1 for task in tasks]
+    return all(kind in (Kind.START, Kind.END) for kind in last)
+
+
+def _place_changes(log: Log, task: int) -> IntArray:
+    """The rows with which a task got or lost a place, or its result."""
+    rows = rows_of(log, (task,))
+    return rows[np.isin(log.kind[rows], _PLACE_CHANGES)]
 
 
 def _overlap(log: Log, extra: Copies, those: Sequence[int]) -> bool:
