@@ -109,6 +109,7 @@ class Control:
         machines.over, machines.incident = copies.over, using.incident
         plane.give_up, plane.unreachable, plane.reachable = strikes.give_up, strikes.unreachable, strikes.reachable
         again.take_over, again.orphan, results.queue = copies.take_over, copies.orphan, again.queue
+        again.stop_after, again.submit, again.forget_needs = copies.stop_after, results.submit, results.cancel
         self._board, self._timers, self._plans, self._machines, self._plane = board, timers, plans, machines, plane
         self._again, self._copies, self._drains, self._results = again, copies, drains, results
         self._strikes, self._schedule, self._fault_timer = strikes, Schedule(scenario), -1
@@ -119,6 +120,8 @@ class Control:
         results.undo = again.undo
         self._placer = placer(scenario, board, timers, node_at, again) if placer else None
         again.placer = self._placer
+        if self._placer is not None and self._placer.gives_up:
+            plane.give_up_at_turns(self._placer.spare)
         self._begin(scenario)
 
     @property
@@ -219,6 +222,7 @@ class Control:
 
     def _is_over(self) -> bool:
         coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)
+        coming |= self._placer is not None and self._placer.is_busy()
         return self._board.over() and not coming and not any(self._machines.copies())
 
     def _read(self) -> None:

@@ -38,8 +38,9 @@ class Copies:
 
     # ------------------------------------------------------------------ orphans
 
-    def orphan(self, attempt: Attempt, cause: int) -> None:
-        """The control plane has given up an attempt that it cannot reach: it runs on, or has run to its end."""
+    def orphan(self, attempt: Attempt, cause: int, reason: Reason = Reason.ORPHANED) -> None:
+        """The control plane has given up an attempt that it cannot reach: it runs on, or has run to its end; or
+        (STOPPING) one that runs on until it has stopped."""
         board = self._board
         self._machines.orphan(attempt)
         board.withhold(attempt.task, attempt.node, attempt.devices, 1)
@@ -48,7 +49,7 @@ class Copies:
             task=attempt.task,
             node=attempt.node,
             cause=cause,
-            reason=Reason.ORPHANED,
+            reason=reason,
             value=attempt.devices,
         )
         if attempt.finished:
@@ -82,6 +83,15 @@ class Copies:
         self._machines.forget(attempt)
         board.offer(attempt.node, row)
         return row
+
+    def stop_after(self, attempt: Attempt, grace_ns: int) -> None:
+        """A copy has so long to stop; one behind a partition does not hear of that."""
+
+        def stop() -> None:
+            if attempt.key in self._machines.attempts and attempt.node not in self._machines.cut:
+                self.stop(attempt, Reason.STOPPING, attempt.copy_row)
+
+        self._timers.at(self._board.now + grace_ns, stop)
 
     def stop_all_on(self, node: int, reason: Reason, cause: int) -> None:
         """The copies on a node are over."""

@@ -6,12 +6,14 @@ what happens are shown, and the system places tasks by the board when it is aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from gnomon.control.board import Board
 from gnomon.control.timers import Timers
+from gnomon.engine.log import Reason
 from gnomon.model.scenario import Scenario
+from gnomon.recovery.retry import Answer
 
 
 class Placer(Protocol):
@@ -37,6 +39,32 @@ class Placer(Protocol):
         """Raise InvariantError where its own account differs from the ledger's."""
         ...
 
+    # What follows has an answer of its own for systems without controllers: inherit it.
+
+    def is_busy(self) -> bool:
+        """Whether it will do something by itself though nothing runs."""
+        return False
+
+    def answer(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
+        """What follows a failed attempt (its row); ``usual``: by the task's recovery. With ``at_ns`` NEVER the placer
+        counts the task among those who wait, and queues it itself."""
+        return usual
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether it decides when the tasks of a lost node are given up: it is told of the node's :meth:`turn`."""
+        return False
+
+    def turn(self, node: int, row: int) -> None:
+        """It is the turn of a lost node to be emptied; ``row``: its closing."""
+
+    def spare(self, node: int) -> None:
+        """It is not any more: every zone is lost."""
+
+    def was_given_up(self, task: int) -> bool:
+        """Whether a task on a node that is silent is to stop when that hears of it."""
+        return False
+
 
 class Hands(Protocol):
     """What a placer may have done besides placing."""
@@ -44,8 +72,33 @@ class Hands(Protocol):
     kept: dict[int, tuple[int, int]]
     """The tasks that will start again in their old place (node, devices), which is kept for them."""
 
-    def preempt(self, task: int, by: int) -> None:
-        """A running task loses its place to another."""
+    def preempt(self, task: int, by: int, *, cause: int = -1, grace_ns: int = 0) -> None:
+        """A running task loses its place to another; it has ``grace_ns`` to stop, and its place as long."""
+        ...
+
+    def fail(
+        self,
+        task: int,
+        reason: Reason,
+        cause: int,
+        *,
+        retriable: bool = True,
+        details: Mapping[str, int | str] | None = None,
+        grace_ns: int = 0,
+    ) -> None:
+        """An attempt is over; see :meth:`preempt` for ``grace_ns``."""
+        ...
+
+    def submit(self, task: int, at_ns: int) -> None:
+        """A task that is not submitted by the scenario is so at a time."""
+        ...
+
+    def queue(self, task: int, cause: int) -> None:
+        """A task that the placer itself held back wants a place again."""
+        ...
+
+    def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
+        """A task is not wanted any more, wherever it is; one that runs has ``grace_ns`` to stop."""
         ...
 
 

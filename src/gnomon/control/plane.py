@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gnomon.control.board import LOST, Board
 from gnomon.control.timers import Timers
@@ -58,6 +58,13 @@ class Plane:
         self.unreachable: Callable[[int, int], None] = lambda node, row: None
         self.reachable: Callable[[int, int], None] = lambda node, row: None
         self._apart: set[int] = set()
+        self._spare: Callable[[int], None] | None = None
+
+    def give_up_at_turns(self, spare: Callable[[int], None]) -> None:
+        """Call ``give_up`` when it is a node's turn, however long its tasks stay then: whoever is called knows.
+        ``spare`` is called for nodes that have had their turn when nothing is to be given up any more."""
+        self._queue.rule = replace(self._operation.eviction, after_ns=0)
+        self._spare = spare
 
     @property
     def frozen(self) -> bool:
@@ -139,7 +146,20 @@ class Plane:
                     self.give_up(node, self._silent[node].closed_row)
         self._arm()
 
+    def _halt(self) -> None:
+        """Every zone is lost: nodes that have had their turn wait for another."""
+        if self._spare is None or not self._queue.stopped:
+            return
+        for node, one in self._silent.items():
+            if one.given_up:
+                one.given_up = False
+                self._queue.back(node, self._board.now)
+                self._queue.lost(node, self._zone[node], self._board.now)
+                self._spare(node)
+
     def _arm(self) -> None:
+        if self._spare is not None and self._queue.stopped:
+            self._timers.at(self._board.now, self._halt)  # once all is known that happens in this instant
         self._timers.cancel(self._queue_timer)
         when = NEVER if self.frozen else max(self._queue.next_ns(), self._board.now)
         self._queue_timer = self._timers.at(when, self._evict)

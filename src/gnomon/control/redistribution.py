@@ -67,7 +67,10 @@ class Redistribution:
         self.must_wait: Callable[[int, int], bool] = lambda task, cause: False
         self.recheck: Callable[[int], None] = lambda cause: None
         self.take_over: Callable[[int, int], bool] = lambda task, cause: False
-        self.orphan: Callable[[Attempt, int], None] = lambda attempt, cause: None
+        self.orphan: Callable[[Attempt, int, Reason], None] = lambda attempt, cause, reason: None
+        self.stop_after: Callable[[Attempt, int], None] = lambda attempt, grace_ns: None
+        self.submit: Callable[[int, int], None] = lambda task, at_ns: None
+        self.forget_needs: Callable[[int], None] = lambda task: None
 
     def fail(
         self,
@@ -77,13 +80,15 @@ class Redistribution:
         *,
         retriable: bool = True,
         details: Mapping[str, int | str] | None = None,
+        grace_ns: int = 0,
     ) -> None:
-        """An attempt that counts, or the hold of a place, is over; the unit of the task goes with it."""
+        """An attempt that counts, or the hold of a place, is over; the unit of the task goes with it. With ``grace_ns``
+        it keeps its place so long, as a copy that stops."""
         board = self._board
         if board.state(task) not in (State.RUNNING, State.HELD):
             return
         elapsed, in_place = self._elapsed(task), (int(board.w.node[task]), int(board.w.devices[task]))
-        row = self._lose(task, reason, cause, elapsed)
+        row = self._lose(task, reason, cause, elapsed, grace_ns=grace_ns)
         self._answer(task, reason, row, elapsed, in_place if retriable else None, details or {}, retriable=retriable)
 
     def failed_itself(self, task: int, row: int) -> None:
@@ -109,18 +114,43 @@ class Redistribution:
             return self._machines.elapsed_ns(attempt)
         return board.now - int(board.w.start[task]) if board.state(task) is State.RUNNING else 0
 
-    def _lose(self, task: int, reason: Reason, cause: int, elapsed: int) -> int:
-        """Take a task's place away; what runs on behind a partition becomes a copy."""
-        attempt = self._machines.of(task)
+    def _lose(self, task: int, reason: Reason, cause: int, elapsed: int, *, grace_ns: int = 0) -> int:
+        """Take a task's place away; what runs on behind a partition, or takes its time to stop, becomes a copy."""
+        attempt = self._looked_at(task) if grace_ns else self._machines.of(task)
         ran_ns = self._board.now - int(self._board.w.start[task])
         row = self._board.lose(task, reason, cause, self._plans.save(task, elapsed))
         if elapsed != ran_ns:  # it was slow, or stood still
             self._board.details[row] = {"ran": elapsed}
         if attempt is not None and attempt.runs and attempt.node in self._machines.cut:
-            self.orphan(attempt, row)
+            self.orphan(attempt, row, Reason.ORPHANED)
+        elif attempt is not None and attempt.runs and grace_ns:
+            self.orphan(attempt, row, Reason.STOPPING)
+            self.stop_after(attempt, grace_ns)
         elif attempt is not None:
             self._machines.forget(attempt)
         return row
+
+    def _looked_at(self, task: int) -> Attempt | None:
+        """The attempt of a running task, which is looked at from now on."""
+        if self._board.state(task) is State.RUNNING:
+            self._machines.look_at(int(self._board.w.node[task]))
+        return self._machines.of(task)
+
+    def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
+        """A task is not wanted any more. One that runs has ``grace_ns`` to stop, and keeps its place as long."""
+        board, state = self._board, self._board.state(task)
+        if state is State.RUNNING:
+            attempt = self._looked_at(task) if grace_ns else None
+            board.end_now(task, Kind.CANCEL, cause)
+            if attempt is not None and attempt.runs:
+                self.orphan(attempt, int(board.w.at[ROWS]) - 1, Reason.STOPPING)
+                self.stop_after(attempt, grace_ns)
+        elif state in (State.WAITING, State.HELD):
+            board.withdraw(task, cause)
+        elif state is State.DELAYED:
+            self.cancel(task)
+            self.forget_needs(task)
+            board.withdraw_delayed(task, cause)
 
     def _answer(
         self,
@@ -142,6 +172,8 @@ class Redistribution:
         ladder = self.ladders.setdefault(task, Attempts())
         recovery = self._scenario.work.recovery_of(task)
         answer = ladder.failed(recovery, CAUSE[reason], board.now, ran_ns, lambda: float(self._draws.random()))
+        if self.placer is not None:
+            answer = self.placer.answer(task, reason, row, answer)
         number = self._plans.attempt.get(task, 0) + 1
         board.details[row] = {**board.details.get(row, {}), **details, "attempt": number, "retries": answer.limit}
         if len(members) == 1 and self.take_over(task, row):
@@ -164,6 +196,9 @@ class Redistribution:
         """The unit of a task stands in its queue again after the delay of an answer."""
         if not answer.delay_ns:
             self.queue(task, row)
+            return
+        if answer.at_ns >= NEVER:  # whoever places it knows when
+            self._board.delay(self._board.members(task), Reason.BACKOFF, row, NEVER)
             return
         last = self._board.delay(self._board.members(task), Reason.BACKOFF, row, answer.at_ns)
         self.waiting[task] = self._timers.at(answer.at_ns, lambda: self.queue(task, last))
@@ -211,10 +246,11 @@ class Redistribution:
         self._board.queue(task, cause, self._plans.attempt.get(task, 0))
         self.fresh.append(task)
 
-    def preempt(self, task: int, by: int) -> None:
+    def preempt(self, task: int, by: int, *, cause: int = -1, grace_ns: int = 0) -> None:
         """A running task loses its place to another; what is done for it then, its recovery says, as of one that was
-        sent away."""
-        self.fail(task, Reason.PREEMPTED, int(self._board.w.arrive_row[by]), details={"by": by})
+        sent away. It has ``grace_ns`` to stop."""
+        cause = int(self._board.w.arrive_row[by]) if cause < 0 else cause
+        self.fail(task, Reason.PREEMPTED, cause, details={"by": by}, grace_ns=grace_ns)
 
     def _stay(self, task: int, row: int, answer: Answer, place: tuple[int, int]) -> None:
         """Try again on the same node, which keeps the room for it."""

@@ -127,6 +127,9 @@ class Strikes:
         given_up = self.plane.given_up(node)
         lost_results = node in self._amnesiac and not given_up
         details = {"given_up": self.plane.closed_row(node)} if given_up else None
+        placer = self.again.placer
+        apart = {task for task in self.board.placed(node) if placer is not None and placer.was_given_up(task)}
+        given_up = given_up and not (placer is not None and placer.gives_up)
         self._amnesiac.discard(node)
         self.plane.heard(node, row)
         for copy in self.machines.on(node):
@@ -134,7 +137,7 @@ class Strikes:
                 self.copies.stop(copy, Reason.NODE, row)
         for task in self.board.placed(node):
             attempt = self.machines.of(task)
-            gone = given_up or (attempt is not None and not attempt.alive)
+            gone = given_up or task in apart or (attempt is not None and not attempt.alive)
             if gone and not (attempt is not None and attempt.finished):
                 self.again.fail(task, Reason.NODE, row, details=details)
         if lost_results:
@@ -145,7 +148,9 @@ class Strikes:
     def give_up(self, node: int, row: int) -> None:
         """The control plane gives up the tasks of a lost node. With ``orphans`` "wait" that is carried out, and they
         are replaced, when the node is heard of again."""
-        if self.scenario.operation.orphans == "replace":
+        if self.again.placer is not None and self.again.placer.gives_up:
+            self.again.placer.turn(node, row)
+        elif self.scenario.operation.orphans == "replace":
             for task in self.board.placed(node):
                 if self.board.w.node[task] == node:
                     self.again.fail(task, Reason.NODE, row)
@@ -345,11 +350,5 @@ class Strikes:
         if state is State.UNBORN:  # it comes, and goes at once
             submit = max(int(self.scenario.work.submit_ns[member]) for member in board.members(task))
             self.timers.at(max(submit, board.now + 1), lambda: self._cancel(task, row))
-        elif state is State.RUNNING:
-            board.end_now(task, Kind.CANCEL, row)
-        elif state in (State.WAITING, State.HELD):
-            board.withdraw(task, row)
-        elif state is State.DELAYED:
-            self.again.cancel(task)
-            self.results.cancel(task)
-            board.withdraw_delayed(task, row)
+        else:
+            self.again.withdraw(task, row)

@@ -35,6 +35,7 @@ PRESSURE  bytes left of a resource of the node (reason: which)
 CALM      bytes left; the pressure is over
 LEAD      the member of the control plane that decides from now on, -1 nobody
 REFUSE    tasks of the job that are away; a budget forbids one more disruption
+EVENT     0; a controller of the system says or decides something: details "reason" and "message" in its own words
 ========  ==========================================================================================
 
 A task on a node that is gone, or cut off, fails (FAIL) when the control plane gives it up, not before; what still runs
@@ -85,6 +86,7 @@ class Kind(IntEnum):
     CALM = 25
     LEAD = 26
     REFUSE = 27
+    EVENT = 28
 
 
 class Waiting(IntEnum):
@@ -209,6 +211,8 @@ class Reason(IntEnum):
     """A majority chose it."""
     NO_MAJORITY = 108
     """No set of members that hear of each other is a majority."""
+    STOPPING = 109
+    """It was told to stop, and takes its time for that."""
 
     @property
     def waiting(self) -> Waiting:
