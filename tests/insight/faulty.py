@@ -165,7 +165,7 @@ class _Play:
         self.saved = dict.fromkeys(range(count), 0)
         self.furthest = dict.fromkeys(range(count), 0)
         self.state = dict.fromkeys(range(count), "waiting")
-        self.failed_at: dict[int, int] = {}
+        self.failed: set[int] = set()
         self.mine: dict[int, list[int]] = {i: [] for i in range(count)}  # attempts of use so far
         self.faults: dict[int, list[int]] = {}  # node: since, number, row, kind is crash, seconds to notice
         self.numbers = 0
@@ -217,7 +217,7 @@ class _Play:
                 self.furthest[one] = max(self.furthest[one], self.saved[one] + place.ran)
                 self.saved[one] += kept
                 self.mine[one] += [place.which] * self.saves
-                self.failed_at[one] = now
+                self.failed.add(one)
                 self.state[one] = "waiting"
                 self.tale.row(now, Kind.QUEUE, one, cause=failed)
                 places.remove(place)
@@ -242,7 +242,7 @@ class _Play:
                 self.tale.row(now, Kind.QUEUE, one, cause=undone)
                 self.seconds.lost += self.saved[one]
                 self.mine[one], self.saved[one], self.state[one] = [], 0, "waiting"
-                self.failed_at.pop(one, None)
+                self.failed.discard(one)
             free = [n for n in range(len(self.tale.cluster.nodes)) if n not in self.faults]
             if self.state[one] == "waiting" and free and self.draw(st.booleans()):
                 node = self.draw(st.sampled_from(free))
@@ -250,8 +250,10 @@ class _Play:
                 places.append(_Place(node, self.used[one]))
                 self.used[one] += 1
                 self.state[one] = "running"
-                if one in self.failed_at:
-                    self.seconds.recovered.append(now - self.failed_at.pop(one))
+                if one in self.failed:
+                    self.failed.remove(one)
+                    last = max(second for second, who, _ in self.seconds.runs if who == one)
+                    self.seconds.recovered.append(now - (last + 1))
 
     def run(self, now: int) -> None:
         """The second passes."""

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from gnomon.api import Run
+from gnomon.insight.chaos.facts import Facts
+from gnomon.insight.chaos.properties import parse_property
 from gnomon.model.fault import Failure, Fault
-from gnomon.model.operation import Heartbeat, Operation
+from gnomon.model.operation import Eviction, Heartbeat, Operation
 from gnomon.model.recovery import Backoff, Checkpoint, Recovery, Retry
 from tests.builders import S, nodes, run, task
 
@@ -67,3 +69,27 @@ def test_the_outage_of_the_control_plane_makes_a_backlog() -> None:
     assert told["availability"]["control"] == pytest.approx(1 - 10 / 60, abs=0.01)
     assert told["backlog"]["peak"] == pytest.approx(10, abs=1)
     assert told["backlog"]["catch_up_s"] == pytest.approx(10 * 1 / (2 - 1), abs=1)
+
+
+PARTITION = Failure(Fault.PARTITION, 10 * S, 100 * S, ("node/n0",))
+CRASH = Failure(Fault.CRASH, 20 * S, 10 * S, ("node/n0",))
+
+
+@pytest.mark.parametrize(
+    ("failure", "operation", "away_s"),
+    [
+        (CRASH, Operation(detection=HEARTBEAT), 4),  # it stops with the crash, which is noticed 4 s later
+        (CRASH, Operation(detection=HEARTBEAT, orphans="wait"), 10),  # it is replaced when the node is back
+        (CRASH, Operation(detection=HEARTBEAT, eviction=Eviction(5 * S)), 4 + 5),
+        (PARTITION, Operation(detection=HEARTBEAT), 0),  # its copy runs on until after it has started again
+        (PARTITION, Operation(detection=HEARTBEAT, fence_ns=3 * S), 1),  # stopped at 13, given up at 14
+        (PARTITION, Operation(detection=HEARTBEAT, eviction=Eviction(5 * S), fence_ns=3 * S), 1 + 5),
+    ],
+)
+def test_a_task_is_away_from_when_it_stopped_until_it_runs_again(
+    failure: Failure, operation: Operation, away_s: int
+) -> None:
+    done, told = one_task(failure, operation=operation)
+    assert (told["time_to_recover_s"]["mean"], told["time_to_recover_s"]["max"]) == (away_s, away_s)
+    verdict = parse_property(f"every lost task starts again within {away_s}s").judge(Facts(done.scenario, done.log))
+    assert (verdict.holds, verdict.found) == (True, f"max recovery {away_s}s")

@@ -14,7 +14,8 @@ import numpy as np
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight import exact
 from gnomon.insight.history import History
-from gnomon.insight.outages import STOPPED, by_node, outages
+from gnomon.insight.outages import STOPPED, Span, by_node, merged, outages
+from gnomon.model.fault import Fault
 from gnomon.model.resources import NEVER
 from gnomon.model.work import BoolArray, IntArray
 
@@ -65,14 +66,15 @@ def spent(past: History) -> Spent:
 
 
 def stop_ns(past: History) -> IntArray:
-    """When the node of each attempt and copy stopped while it was there: NEVER (or later than it) if it did not."""
+    """When the node of each attempt and copy stopped while it was there, or stopped it as it heard nothing any more (a
+    fence): NEVER (or later than it) if neither did."""
     places = past.places
     found = places.close_ns.copy()
     if not (past.log.kind == Kind.FAULT).any():
         return found
     where = np.maximum(places.node, 0)
     begun = np.where(places.start_ns < NEVER, places.start_ns, places.open_ns)
-    for node, spans in by_node(past, outages(past), STOPPED).items():
+    for node, spans in _stops(past).items():
         begin, end = np.array(spans, np.int64).T
         mine = np.flatnonzero(where == node)
         # The first stop that is not over when it starts; reboots that take no time count as well.
@@ -80,6 +82,18 @@ def stop_ns(past: History) -> IntArray:
         hit = first < len(end)
         mine, first = mine[hit], first[hit]
         found[mine] = np.minimum(found[mine], begin[first])
+    return found
+
+
+def _stops(past: History) -> dict[int, list[Span]]:
+    """By node, when it ran nothing."""
+    faults, fence = outages(past), past.scenario.operation.fence_ns
+    found = by_node(past, faults, STOPPED)
+    if fence < NEVER:
+        for node, spans in by_node(past, faults, (Fault.PARTITION.value,)).items():
+            fenced = [(begin + fence, end) for begin, end in spans if begin + fence < end]
+            if fenced:
+                found[node] = merged([*found.get(node, ()), *fenced])
     return found
 
 

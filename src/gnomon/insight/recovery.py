@@ -16,6 +16,7 @@ from gnomon.insight.accounting import areas
 from gnomon.insight.budgets import breaches
 from gnomon.insight.distribution import SECOND, Distribution
 from gnomon.insight.history import History
+from gnomon.insight.interruptions import interrupted_ns
 from gnomon.insight.outages import DOWN, OUTAGES, Outage, Span, by_node, closed, length, merged, outages
 from gnomon.insight.rework import overlaps, rework
 from gnomon.insight.usage import queue_length
@@ -37,8 +38,9 @@ class Recovery:
     - ``faults``: how many there were, by kind; one that strikes several nodes at once is one.
     - ``time_to_detect_s``: from a fault to when the control plane takes a node that it struck for lost (FAULT to
       NOTICE); ``time_to_isolate_s``: to when the node takes no new work any more (FAULT to CLOSE; that an operator
-      closes a node does not count); one value a node and fault. ``time_to_recover_s``: from the failure of an attempt
-      to the next start of its task (FAIL to START), for all that started again.
+      closes a node does not count); one value a node and fault. ``time_to_recover_s``: the time without any
+      attempt or copy of a task that ran, from when a failed attempt of it stopped to its next start, for all that
+      started again; so it holds detection and eviction (:func:`gnomon.insight.interruptions.interrupted_ns`).
     - ``attempts_failed``: by reason; ``retries``: failures after which the task was queued or started again;
       ``gave_up``: tasks that are failed at the end.
     - ``survival``: tasks done / accepted tasks that are over (done, failed, killed).
@@ -105,7 +107,7 @@ def recovery(past: History) -> Recovery | None:
         faults=dict(sorted(Counter({one.fault: one.kind for one in faults}.values()).items())),
         time_to_detect_s=_since_fault(log, Kind.NOTICE, faults),
         time_to_isolate_s=_since_fault(log, Kind.CLOSE, faults),
-        time_to_recover_s=Distribution.of_ns(_until_start(log)),
+        time_to_recover_s=Distribution.of_ns(_until_start(past)),
         attempts_failed=_reasons(log.reason[log.kind == Kind.FAIL]),
         retries=_retries(log),
         gave_up=int((state == State.FAILED).sum()),
@@ -152,12 +154,15 @@ def _next(log: Log, keys: IntArray, those: IntArray) -> IntArray:
     return np.where((found > keys) & (found // len(log) == keys // len(log)), found % len(log), -1)
 
 
-def _until_start(log: Log) -> IntArray:
-    """From each failure to the next start of its task, where there was one."""
-    failed = _keys(log, Kind.FAIL)
+def _until_start(past: History) -> IntArray:
+    """From when the work of each failed attempt stopped to the next start of its task, where there was one."""
+    log = past.log
+    failed, stopped = _keys(log, Kind.FAIL), interrupted_ns(past)
     start = _next(log, failed, _keys(log, Kind.START))
     again = start >= 0
-    return log.t_ns[start[again]] - log.t_ns[failed[again] % len(log)]
+    since = np.array([stopped[row] for row in (failed[again] % max(len(log), 1)).tolist()], np.int64)
+    away: IntArray = np.maximum(log.t_ns[start[again]] - since, 0)
+    return away
 
 
 def _retries(log: Log) -> int:

@@ -140,7 +140,7 @@ _AFTER = (
     Column("GOODPUT", "goodput", percent, wide=True, meaning="CPU time of attempts that are over that was of use"),
     Column("RETRIES", "recovery.retries", number, if_any=True, meaning="failed attempts that were tried again"),
     Column("SURVIVAL", "recovery.survival", finely, meaning="tasks done, of those that are over"),
-    Column("RECOVER", "recovery.time_to_recover_s.mean", duration, meaning="mean time from failure to next start"),
+    Column("RECOVER", "recovery.time_to_recover_s.mean", duration, meaning="mean time that a failed task did not run"),
     Column("LOST-WORK", "recovery.work_lost_s", duration, meaning="run time whose work was lost"),
     Column("AVAILABLE", "recovery.availability.nodes", finely, wide=True, meaning="node time that was not down"),
     Column("RAN-TWICE", "recovery.ran_twice.tasks", number, if_any=True, meaning="tasks that ran twice at one time"),

@@ -48,7 +48,7 @@ GROWS = """
 
 @pytest.mark.parametrize(("until", "attempts"), [("30m5s", 1), ("60m20s", 2)])
 def test_a_limit_that_is_only_not_reached_before_the_run_ends_is_no_remedy(until: str, attempts: int) -> None:
-    """With 2560Mi it fails at 45m instead of 30m: it runs at the end of the run, which is not to be told as a remedy."""
+    """With 2560Mi it fails at 45m instead of 30m: that it runs when the run ends is not to be told as a remedy."""
     text = GROWS.replace("UNTIL", until)
     half = run(text.replace("limits: {memory: 2Gi}", "limits: {memory: 2560Mi}"))
     assert half.outcome.state.tolist() == [State.RUNNING]

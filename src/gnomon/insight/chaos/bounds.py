@@ -25,7 +25,8 @@ TIMES: Final[Mapping[str, Callable[[Facts], Sequence[Span]]]] = {
     "detection": lambda facts: facts.detections,
 }
 """Measures of time, one value a task or event. ``wait``: submission to first start; ``turnaround``: submission to end;
-``recovery``: failure of an attempt to the next start of its task; ``detection``: fault to its notice. What has not
+``recovery``: from when a failed attempt of a task stopped (on a node that crashed: with the fault) to when the task
+runs again; ``detection``: fault to its notice. What has not
 come counts as long as it has lasted, or as never: :mod:`gnomon.insight.chaos.facts`."""
 
 OF_TASKS: Final = ("wait", "turnaround", "slowdown")

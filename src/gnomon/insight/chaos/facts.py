@@ -16,6 +16,7 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Outcome, Reason, State
 from gnomon.insight.accounting import stop_ns
 from gnomon.insight.history import History, history
+from gnomon.insight.interruptions import interrupted_ns
 from gnomon.insight.outages import DOWN, Outage, by_node, length, outages
 from gnomon.insight.recovery import PLANNED
 from gnomon.model.resources import NEVER
@@ -215,9 +216,10 @@ class Facts:
 
     @cached_property
     def recoveries(self) -> list[Span]:
-        """From each failure of an attempt to the next start or end of its task; of the one that was its last: never.
-        ``row`` is the failure."""
-        log, found = self.log, []
+        """The time without any attempt or copy of a task that ran, from when the failed attempt of it stopped
+        (:func:`gnomon.insight.interruptions.interrupted_ns`) to its next start or end; of the one that was its last:
+        never. ``row`` is the failure."""
+        log, found, stopped = self.log, [], interrupted_ns(self.past)
         open_rows: dict[int, int] = {}
         wanted = np.isin(log.kind, (Kind.FAIL, Kind.START, Kind.END, Kind.CANCEL)) & (log.subject >= 0)
         for row in np.flatnonzero(wanted).tolist():
@@ -225,10 +227,10 @@ class Facts:
             if kind == Kind.FAIL:
                 open_rows.setdefault(task, row)
             elif (loss := open_rows.pop(task, -1)) >= 0 and kind != Kind.CANCEL:
-                found.append(Span(int(log.t_ns[row] - log.t_ns[loss]), loss, task))
+                found.append(Span(max(int(log.t_ns[row]) - stopped[loss], 0), loss, task))
         state = self.outcome.state
         for task, loss in open_rows.items():
-            ns = NEVER if state[task] == State.FAILED else self.since(int(log.t_ns[loss]))
+            ns = NEVER if state[task] == State.FAILED else self.since(stopped[loss])
             found.append(Span(ns, loss, task))
         return found
 
