@@ -15,6 +15,7 @@ from gnomon.cli.explain import explain
 from gnomon.cli.generate import generate
 from gnomon.cli.query import query
 from gnomon.cli.simulate import simulate
+from gnomon.cli.snapshot import snapshot
 from gnomon.cli.verify import verify
 
 app = typer.Typer(
@@ -114,6 +115,14 @@ _verb(
     """
 generate work.swf --jobs 10000 --procs 1024 --load 0.8 --seed 1
 generate work.csv --model lognormal
+""",
+)
+_verb(
+    snapshot,
+    "What does a live cluster hold, as a file?",
+    """
+snapshot kubernetes
+snapshot kubernetes --context staging --out staging.json
 """,
 )
 _verb(
