@@ -62,7 +62,8 @@ def score_columns(scenario: Scenario, layout: Layout, columns: Columns, placemen
 def _scale(scenario: Scenario, layout: Layout) -> F64:
     """For each resource one over the largest node's amount; 0 for those that the policy leaves out."""
     policy = scenario.policy
-    chosen = str(policy.option(str(policy.placement), "over", "/".join(layout.names))).split("/")
+    over = str(policy.option(str(policy.placement), "over", ""))
+    chosen = over.split("/") if over else list(layout.names)
     for name in chosen:
         if name not in layout.names:
             field = f"policy {policy.placement}:over"
