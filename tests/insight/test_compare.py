@@ -90,3 +90,25 @@ def test_it_is_plain_json() -> None:
 
 def test_nothing_compares_to_nothing() -> None:
     assert compare([]) == Comparison((), {})
+
+
+@pytest.mark.unit
+def test_busy_with_work_that_is_lost_or_done_twice_is_no_merit() -> None:
+    """The one without checkpoints keeps its processors busier, with the same work over and over."""
+    none = {"utilisation": {"cpu": 0.9}, "goodput": 0.6, "recovery": {"work_lost_s": 100.0}}
+    saves = {"utilisation": {"cpu": 0.7}, "goodput": 0.9, "recovery": {"work_lost_s": 10.0}}
+    best = compare([Measured("none", 1, none), Measured("saves", 1, saves)]).best
+    assert best == {("goodput",): ("saves",), ("recovery", "work_lost_s"): ("saves",)}
+
+
+@pytest.mark.unit
+def test_an_outage_is_no_smaller_for_a_longer_run() -> None:
+    def variant(name: str, observed_s: float, nodes: float) -> Measured:
+        measured = {
+            "observed_s": observed_s,
+            "recovery": {"availability": {"nodes": nodes}, "capacity_available": nodes},
+        }
+        return Measured(name, 1, measured)
+
+    assert compare([variant("short", 10, 0.9), variant("long", 20, 0.95)]).best == {}
+    assert set(compare([variant("a", 10, 0.9), variant("b", 10, 0.95)]).best.values()) == {("b",)}

@@ -56,6 +56,10 @@ BETTER: Mapping[str, Literal["low", "high"]] = {
 """Which direction is better, by the first parts of the path; the others are neither."""
 
 
+_OF_ITS_TIME = (("recovery", "availability"), ("recovery", "capacity_available"))
+_OBSERVED: Path = ("observed_s",)
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """The metrics (in the form of ``metrics.json``) of one run of a variant with one seed."""
@@ -206,11 +210,26 @@ def _best(rows: Sequence[Row]) -> dict[Path, tuple[str, ...]]:
     best: dict[Path, tuple[str, ...]] = {}
     for path in dict.fromkeys(path for row in rows for path in row.values):
         parts = (".".join(path[: i + 1]) for i in range(len(path)))
+        if _is_unclear(path, rows):
+            continue
         if better := next((BETTER[part] for part in parts if part in BETTER), None):
             means = {row.variant: row.values[path].mean for row in rows if path in row.values}
             mark = min(means.values()) if better == "low" else max(means.values())
             best[path] = tuple(name for name, mean in means.items() if mean == mark)
     return best
+
+
+def _is_unclear(path: Path, rows: Sequence[Row]) -> bool:
+    """Whether more of a metric may well be worse, so that no variant is the best by it.
+
+    Work that was lost and done again, or done twice, keeps processors and memory busy too. The same outage is a
+    smaller part of a run that takes longer.
+    """
+    if path[0] == "utilisation":
+        return any(one[0] == "recovery" for row in rows for one in row.values)
+    if path[:2] in _OF_ITS_TIME:
+        return len({row.values[_OBSERVED].mean for row in rows if _OBSERVED in row.values}) > 1
+    return False
 
 
 def _numbers(metrics: Mapping[str, Any], inside: Path = ()) -> Iterator[tuple[Path, float]]:

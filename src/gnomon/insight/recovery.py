@@ -55,8 +55,9 @@ class Recovery:
       (each node counts alike: MTBF / (MTBF + MTTR) in the long run); of the ``control`` plane, the part of the time
       that it had a leader.
     - ``capacity_available``: the part of CPUs x time on nodes that were not down, and not closed for new work.
-    - ``throughput_cpus``: CPU seconds that ran per second; ``goodput_cpus``: those of use (as ``goodput`` of the
-      metrics).
+    - ``throughput_cpus``: CPU seconds that ran per second; ``goodput_cpus``: those of use, as far as is known at
+      the end: of tasks that are done, and saved work. (``goodput`` of the metrics is another ratio: of what has ended,
+      the part that was of use; what still runs is in neither of its parts.)
     - ``refusals``: how often a budget forbade a disruption; ``budget_breaches``: how often a job came to have more
       tasks away than a budget allows, which only failures and preemptions can do
       (:func:`gnomon.insight.budgets.breaches`).
