@@ -130,40 +130,41 @@ def victim(facts: Facts) -> str:
     return f"{text} {size(int(facts['request']))}" if facts.get("request") else f"{text} nothing"
 
 
-def loss(ground: Ground, row: int) -> str:
-    """How an attempt came to its end, as a clause about "it", with when."""
+def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
+    """How an attempt came to its end, as a clause about "it"; with when, if ``timed``."""
     log, facts = ground.past.log, ground.past.log.details.get(row, {})
     reason, node, cause = Reason(int(log.reason[row])), int(log.node[row]), int(log.cause[row])
-    when, where = span(int(log.t_ns[row])), ground.node_name(node) if node >= 0 else "its node"
+    where, then = ground.node_name(node) if node >= 0 else "its node", span(int(log.t_ns[row]))
+    when = f" at {then}" if timed else ""
     match reason:
         case Reason.EXIT:
-            return f"it failed by itself at {when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
+            return f"it failed by itself{when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
         case Reason.MEMORY:
             limit = int(facts.get("limit", 0))
             used = above(int(facts.get("used", 0)), limit)
-            text = f"it was killed at {when} on {where} for its own limit of memory"
+            text = f"it was killed{when} on {where} for its own limit of memory"
             return f"{text}: it used {used}, limit {size(limit)}"
         case Reason.NODE_MEMORY:
-            text = f"it was killed at {when}, when the memory of {where} was used up: {used_up(ground, row)}"
+            text = f"it was killed{when}, when the memory of {where} was used up: {used_up(ground, row)}"
             return f"{text}; {victim(facts)}"
         case Reason.EVICTED:
-            return f"at {when} it was sent away from {where}, which {_too_little(facts)}; {victim(facts)}"
+            return f"at {then} it was sent away from {where}, which {_too_little(facts)}; {victim(facts)}"
         case Reason.DISK:
-            return f"it failed at {when} for the disk of {where}{_disk(facts)}"
+            return f"it failed{when} for the disk of {where}{_disk(facts)}"
         case Reason.STORE:
             has = f" of {size(int(facts['capacity']))}" if "capacity" in facts else ""
-            return f"it failed at {when}, when the object store{has} of {where} was full and could not spill"
+            return f"it failed{when}, when the object store{has} of {where} was full and could not spill"
         case Reason.DEVICE:
-            return f"it lost its device on {where} at {when}"
+            return f"it lost its device on {where}{when}"
         case Reason.KILLED:
-            return f"its process was killed from outside at {when} on {where}"
+            return f"its process was killed from outside{when} on {where}"
         case Reason.PEER:
             peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
-            text = f"it was stopped at {when} with its job"
+            text = f"it was stopped{when} with its job"
             root = cause >= 0 and log.kind[cause] == Kind.FAIL and log.reason[cause] != Reason.PEER
             return f"{text}: {loss(ground, cause).replace('it ', f'{peer} ', 1)}" if root else text
         case Reason.DRAINED:
-            return f"at {when} it was sent away from {where}, which an operator emptied"
+            return f"at {then} it was sent away from {where}, which an operator emptied"
     return f"it was lost with {where}, which {node_story(ground, row)}"
 
 

@@ -50,7 +50,7 @@ def _fail(ground: Ground, row: int) -> str:
     elif log.reason[row] in (Reason.NODE_MEMORY, Reason.EVICTED):
         text = f"{name} is {'killed' if log.reason[row] == Reason.NODE_MEMORY else 'sent away'}: {victim(facts)}"
     else:
-        text = f"{name}: {loss(ground, row)}"
+        text = f"{name}: {loss(ground, row, timed=False)}"
     text += f"; {span(lost)} of its work is lost" if lost else "; no work is lost"
     if "attempt" in facts:
         text += f" (attempt {facts['attempt']})"
