@@ -187,8 +187,15 @@ def copies_do_not_overlap(p: Parts) -> Broken:
             continue
         if operation.orphans == "wait":
             yield f"task {attempt.task} was given up on node {attempt.node}, which was not known to stop", attempt.task
-        if fenced and attempt.alive and attempt.runs:
+        if fenced and attempt.alive and attempt.runs and not _by_messages(p, attempt.copy_row):
             yield f"task {attempt.task} runs on on node {attempt.node}, which has been fenced", attempt.task
+
+
+def _by_messages(p: Parts, row: int) -> bool:
+    """Whether a copy is there because messages were late or lost: of that a node does not know, and is not fenced."""
+    while row >= 0 and p.w.log_kind[row] != Kind.FAULT:
+        row = int(p.w.log_cause[row])
+    return row >= 0 and p.board.details.get(row, {}).get("kind") in ("delay", "loss")
 
 
 def _soonest_given_up_ns(scenario: Scenario) -> int:

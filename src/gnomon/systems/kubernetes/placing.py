@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from gnomon.control.board import CORDONED, LOST, PRESSED, Board
-from gnomon.control.placer import Hands
+from gnomon.control.placer import Hands, Placer
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason
 from gnomon.engine.streams import stream
@@ -31,7 +31,7 @@ MEMORY_PRESSURE: Final = "node.kubernetes.io/memory-pressure"
 _LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
-class KubeScheduler:
+class KubeScheduler(Placer):
     """A :class:`gnomon.control.placer.Placer`."""
 
     def __init__(
