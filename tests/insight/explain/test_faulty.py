@@ -74,8 +74,8 @@ def test_a_chain_that_has_a_loss_by_a_fault_goes_back_to_it(what: Scenario) -> N
             row, walk = link.row, []
             if log.kind[row] != Kind.FAIL:
                 continue
-            while row >= 0 and log.kind[row] != Kind.FAULT:
+            while row >= 0 and log.kind[row] not in (Kind.FAULT, Kind.START):
                 row = int(log.cause[row])
                 walk.append(row)
-            if row >= 0:
+            if row >= 0 and log.kind[row] == Kind.FAULT:
                 assert row in rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ OWN_MAX = 12
 """How many of the rows about the subject are shown: the latest."""
 
 CAUSES_MAX = 8
-"""How many rows a walk back goes; those about use, faults and recovery come on top."""
+"""How many rows a walk back goes; those about use, faults and recovery that are there anyway come on top."""
 
 HOLDERS_MAX = 3
 """How many of those who hold what it waits for are shown."""
@@ -51,7 +51,8 @@ def chain(ground: Ground, tasks: Sequence[int], also: Sequence[int] = ()) -> lis
     """The rows about a task or a job, those that caused them, and others of interest (``also``), oldest first.
 
     From the last row about the subject causes are followed back to what came from outside, at most
-    :data:`CAUSES_MAX` of them; each other row about it brings its direct cause.
+    :data:`CAUSES_MAX` of them; each other row about it brings its direct cause, and a loss the way back to its fault,
+    and these do not count among those if they are about recovery. What others went through does.
     """
     log = ground.past.log
     own = rows_of(log, tasks).tolist()
@@ -59,31 +60,31 @@ def chain(ground: Ground, tasks: Sequence[int], also: Sequence[int] = ()) -> lis
     found = {*shown, *also, *(int(log.cause[row]) for row in shown)} - {-1}
     for row in sorted(row for row in found if _is_recovery(ground, row)):
         found.update(_back_to_fault(ground, row))
-    row, steps = (own[-1] if own else -1), 0
-    while row >= 0 and steps <= CAUSES_MAX:
+    last, steps = (own[-1] if own else -1), 0
+    row = int(log.cause[last]) if own else -1
+    while row >= 0 and steps < CAUSES_MAX:
+        steps += not (row in found and _is_recovery(ground, row))
         found.add(row)
-        row, steps = int(log.cause[row]), steps + (not _is_recovery(ground, row))
+        row, last = int(log.cause[row]), row
     older = 0
     while row >= 0:
         row, older = int(log.cause[row]), older + 1
     found.update(_ends_of_faults(ground, found))
     links = [Link(at, int(log.t_ns[at]), event(ground, at), sentence(ground, at)) for at in sorted(found)]
-    if older and links:
-        first = links[0]
-        text = f"{first.text} ({counted(older, 'cause')} before it)"
-        links[0] = Link(first.row, first.t_ns, first.event, text)
-    return links
+    told = f" ({counted(older, 'cause')} before it)"
+    return [replace(one, text=one.text + told) if older and one.row == last else one for one in links]
 
 
 def _is_recovery(ground: Ground, row: int) -> bool:
-    """Whether a row is about use, faults or recovery: such rows do not count among those of a walk back."""
+    """Whether a row is about use, faults or recovery."""
     return bool(ground.past.log.kind[row] >= Kind.FAIL)
 
 
 def _back_to_fault(ground: Ground, row: int) -> list[int]:
-    """The rows from one of recovery back to the fault behind it; none if no fault is."""
+    """The rows from one of recovery back to the fault behind it; none if no fault is, or something was placed between
+    them: then that is what counts."""
     log, walk = ground.past.log, []
-    while row >= 0:
+    while row >= 0 and log.kind[row] != Kind.START:
         walk.append(row)
         if log.kind[row] == Kind.FAULT:
             return walk
