@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gnomon.api.run import Run
 from gnomon.api.simulating import Progress, simulate
+from gnomon.api.systems import SYSTEMS
 from gnomon.engine.log import Log
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as explanation
@@ -17,8 +18,9 @@ def explain(
 
     ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, a
     part that only one has, or ``node/name`` for what happened to a node. ``why_not``: the name of a node, to be told
-    why it is not there. Changes are tried by simulating the scenario again. Raises InputError for a subject that is
-    unknown or ambiguous, and for an unknown node.
+    why it is not there. Changes are tried by simulating the scenario again. A system that explains itself (Kubernetes)
+    does so in its own words, and needs no run of a scenario in which nothing happens by itself. Raises InputError for a
+    subject that is unknown or ambiguous, and for an unknown node.
 
     >>> from gnomon.api import Cluster, Resources, Scenario, Shape, Task, Work
     >>> task = Task("big", Shape(Resources(cpu_milli=8_000)), duration_ns=10**9)
@@ -26,9 +28,14 @@ def explain(
     >>> why.state, why.changes[0].what
     ('rejected', 'ask for 4 cpu instead of 8: it starts at 0s')
     """
-    run = what if isinstance(what, Run) else simulate(what, progress=progress)
 
     def again(one: Scenario) -> Log:
         return simulate(one, progress=progress).log
 
+    scenario = what if isinstance(what, Scenario) else what.scenario
+    explain_own = SYSTEMS[scenario.system].make_explainer()
+    if explain_own is not None:
+        log = None if isinstance(what, Scenario) else what.log
+        return explain_own(subject, scenario, log=log, simulate=again, why_not=why_not)
+    run = what if isinstance(what, Run) else simulate(what, progress=progress)
     return explanation(subject, run.scenario, run.log, simulate=again, why_not=why_not)

@@ -12,6 +12,11 @@ from gnomon.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from gnomon.control.placer import MakePlacer
+    from gnomon.insight.explain import Explanation
+
+
+Explain = Callable[..., "Explanation"]
+"""``explain(subject, scenario, log=, simulate=, why_not=)``: without a log it tells what it can without one."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class System:
     name: str
     reader: str = ""
     placer: str = ""
+    explainer: str = ""
 
     def read(self, paths: Sequence[Path]) -> Scenario:
         """The scenario of native files."""
@@ -35,6 +41,10 @@ class System:
         """What makes the system's own scheduler, None if it has none."""
         return _loaded(self.placer) if self.placer else None
 
+    def make_explainer(self) -> Explain | None:
+        """What explains the system's scenarios, None if the plain explanation does."""
+        return _loaded(self.explainer) if self.explainer else None
+
 
 SYSTEMS: Final = {
     system.name: system
@@ -44,6 +54,7 @@ SYSTEMS: Final = {
             "kubernetes",
             reader="gnomon.systems.kubernetes.scenario:read_scenario",
             placer="gnomon.systems.kubernetes.placing:KubeScheduler",
+            explainer="gnomon.insight.kubernetes:explain",
         ),
     )
 }

@@ -23,6 +23,7 @@ from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
     from gnomon.api import Run
+    from gnomon.model.scenario import Scenario
 
 
 def explain(
@@ -59,6 +60,7 @@ def explain(
     """Tell why a task waits, was refused, failed or ended, from its causes, and the smallest change that would help."""
     from gnomon import api
     from gnomon.model.errors import InputError
+    from gnomon.model.scenario import Scenario
     from gnomon.report.explanation import explanation
 
     files = [*(file or []), *(more or [])]
@@ -66,7 +68,7 @@ def explain(
         raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
     given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
     _refuse_options_of_a_kept_run(run, given)
-    result = api.Run.open(run) if run else _simulated(given)
+    result = api.Run.open(run) if run else _scenario_or_run(given)
     with Watch("trying changes") as watch:
         found = api.explain(subject, result, why_not=why_not, progress=watch)
     if watch.interrupted:
@@ -75,7 +77,7 @@ def explain(
     emit(output, document, explanation(document, wide=output is Output.WIDE))
     for note in found.notes:
         say(note)
-    say_notes(result.notes)
+    say_notes(result.work.notes if isinstance(result, Scenario) else result.notes)
 
 
 def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:
@@ -87,11 +89,16 @@ def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:
         raise InputError("a kept run cannot be changed", field=f"--{said[0].replace('_', '-')}", allowed="with -f FILE")
 
 
-def _simulated(given: Arguments) -> Run:
+def _scenario_or_run(given: Arguments) -> Run | Scenario:
+    """The scenario, where its system explains itself and may need no run; else the run of it."""
     from gnomon import api
+    from gnomon.api.systems import SYSTEMS
 
+    scenario = scenario_of(given)
+    if SYSTEMS[scenario.system].explainer:
+        return scenario
     with Watch("simulating") as watch:
-        result = api.simulate(scenario_of(given), progress=watch)
+        result = api.simulate(scenario, progress=watch)
     if watch.interrupted:
         raise KeyboardInterrupt
     return result

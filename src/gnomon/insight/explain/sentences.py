@@ -23,6 +23,7 @@ def sentence(ground: Ground, row: int) -> str:
         case Kind.REJECT | Kind.WAIT:
             verb = "is refused" if kind == Kind.REJECT else "waits"
             needed = needs(ground, row) if reason is Reason.NEEDS else ""
+            needed = needed or str(log.details.get(row, {}).get("message", ""))
             return f"{name} {verb}: {needed or _because(ground, reason, value)}"
         case Kind.HOLD:
             return f"{name} takes its place{_where(ground, row)}, and holds it until its peers have theirs"

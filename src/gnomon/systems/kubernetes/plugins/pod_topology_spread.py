@@ -136,7 +136,7 @@ def default_selector(state: State, shape: Shape) -> LabelSelector:
     return LabelSelector((*(Requirement(key, "In", (value,)) for key, value in sorted(equal.items())), *owned))
 
 
-def _matching(query: Query, selector: LabelSelector | None) -> Ints:
+def matching(query: Query, selector: LabelSelector | None) -> Ints:
     """How many pods on each node count: of the pod's namespace, selected, not terminating; an empty selector none."""
     namespace = query.shape.namespace
 
@@ -148,7 +148,8 @@ def _matching(query: Query, selector: LabelSelector | None) -> Ints:
     return query.state.census.count(("spread", namespace, selector), asks)
 
 
-def _by_domain(counts: Ints, slots: Ints, domains: Domains) -> Ints:
+def by_domain(counts: Ints, slots: Ints, domains: Domains) -> Ints:
+    """Counts of nodes summed up by the slots that they count in; the last is that of nodes that do not."""
     return np.bincount(slots, counts, len(domains.values) + 1).astype(np.int64)
 
 
@@ -160,7 +161,7 @@ def _codes(query: Query, nodes: Nodes) -> Ints:
     codes = np.zeros(len(query.state.nodes), np.int64)[nodes]
     for i, constraint in enumerate(hard.constraints):
         domains = hard.domains[i]
-        found = _by_domain(_matching(query, constraint.selector), hard.slots[i], domains)
+        found = by_domain(matching(query, constraint.selector), hard.slots[i], domains)
         present = hard.present[i]
         lowest = int(found[present].min()) if len(present) >= constraint.min_domains else 0
         found[-1] = 0
@@ -192,12 +193,12 @@ def _points(query: Query, feasible: Ints) -> Ints | None:
     total = np.zeros(len(feasible))
     for i, constraint in enumerate(soft.constraints):
         domains = soft.domains[i]
-        matching = _matching(query, constraint.selector)
+        matching = matching(query, constraint.selector)
         if constraint.key == HOSTNAME:
             size, found = len(counting), matching[feasible]
         else:
             size = int(np.count_nonzero(np.bincount(domains.slots[counting])))
-            found = _by_domain(matching, soft.slots[i], domains)[domains.slots[feasible]]
+            found = by_domain(matching, soft.slots[i], domains)[domains.slots[feasible]]
         points = found * math.log(size + 2) + float(constraint.max_skew - 1)
         total += np.where(domains.of[feasible] < 0, 0.0, points)
     return _normalised(np.where(scored, _rounded(total), -1))

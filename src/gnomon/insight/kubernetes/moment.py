@@ -1,0 +1,186 @@
+"""The cluster as its scheduler has it when a pod's turn comes: of a snapshot, or of a run at a row of its log.
+
+Of a snapshot nothing is simulated: pods that are bound are where they are, those that the API server would have to
+create are held to quotas and limits, and the pods in front of the one that is asked about are tried in the order of the
+queue (sheet on Kubernetes, sections 3 and 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
+from gnomon.systems.kubernetes.objects import Amounts, Pod
+from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
+from gnomon.systems.kubernetes.profile import Settings
+from gnomon.systems.kubernetes.queue import gate_message
+from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
+from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.state import State, Surroundings
+
+
+@dataclass
+class Moment:
+    """``state``: the cluster just before the pod's turn; ``pod``: the one that is asked about, as it was created;
+    ``refused``: what the API server said where it did not create it; ``before``: the pods that were tried in front of
+    it, each with the node that it got (empty: none); ``created``: those that there were when it was to be created, and
+    ``in_use`` what was used of each quota then (``namespace/name``); ``row``: of the log, -1 without a run, and
+    ``went_to``: the node that it got there."""
+
+    objects: Objects
+    state: State
+    settings: Settings
+    pod: Pod
+    refused: str = ""
+    before: tuple[tuple[Pod, str], ...] = ()
+    created: tuple[Pod, ...] = ()
+    in_use: Mapping[str, Amounts] = field(default_factory=dict)
+    row: int = -1
+    went_to: str = ""
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        """The scheduler that has its turn."""
+        return Scheduler(self.state, self.settings)
+
+    @cached_property
+    def attempt(self) -> Attempt:
+        """What comes of the pod's turn."""
+        return self.scheduler.attempt(self.pod)
+
+    @property
+    def gated(self) -> str | None:
+        """Why it does not even enter the queue."""
+        return gate_message(self.pod)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the scheduler has nothing to decide: it is on a node."""
+        return bool(self.pod.node_name)
+
+
+def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
+    """The turn of a pod in a snapshot. ``pods``: all of them, those that workloads are yet to make included."""
+    settings = read_configuration(objects.configuration)
+    state = State(objects.nodes, Surroundings.of(objects))
+    known = state.index
+    queue: list[Pod] = []
+    made: list[Pod] = []
+    there: list[Pod] = []
+    for one in pods:
+        if one.node_name:
+            there.append(one)
+            if one.node_name in known and one.key != pod.key:
+                state.place(one, one.node_name)
+        elif exists(one):
+            there.append(one)
+            queue.append(one)
+        else:
+            made.append(one)
+    gate = Gatekeeper(objects, there)
+    for one in made:
+        admitted, text = gate.admit(one)
+        if one.key == pod.key and text:
+            return Moment(objects, state, settings, admitted, text, created=tuple(gate.created), in_use=gate.in_use)
+        if not text:
+            queue.append(admitted)
+    ordered = sorted(queue, key=_order)
+    pod = next((one for one in ordered if one.key == pod.key), pod)
+    moment = Moment(objects, state, settings, pod, created=tuple(gate.created))
+    if not pod.node_name:
+        for one in ordered:
+            if one.key != pod.key and one.nominated_node in known:
+                state.nominate(one, one.nominated_node)
+        moment.before = tuple(_tried(moment, ordered))
+    return moment
+
+
+def exists(pod: Pod) -> bool:
+    """Whether the API server has a pod already, and did not only read of it in a manifest."""
+    return bool(pod.uid or pod.node_name) or pod.creation_ns is not None or bool(pod.conditions)
+
+
+def _order(pod: Pod) -> tuple[int, int, int]:
+    return -pod.priority, pod.creation_ns or 0, pod.order
+
+
+def _tried(moment: Moment, ordered: list[Pod]) -> Iterable[tuple[Pod, str]]:
+    """The pods in front take their places. Those alike one that was refused are not tried again while nothing came."""
+    state, refused = moment.state, set[int]()
+    for pod in ordered:
+        if pod.key == moment.pod.key:
+            return
+        if gate_message(pod) is not None or pod.spec.scheduler_name not in moment.settings.profiles:
+            continue
+        shape = state.shape(pod).index
+        if shape in refused and not pod.nominated_node:
+            continue
+        attempt = moment.scheduler.attempt(pod)
+        if attempt.chosen >= 0:
+            name = state.names[attempt.chosen]
+            moment.scheduler.assume(replace(attempt, pod=replace(pod, node_name=name)))
+            refused.clear()
+            yield pod, name
+            continue
+        refused.add(shape)
+        chosen = attempt.preemption.chosen
+        if chosen is not None:
+            name = state.names[chosen.node]
+            state.nominate(replace(pod, nominated_node=name), name)
+            refused.clear()
+        yield pod, ""
+
+
+class Gatekeeper:
+    """Creates pods as the API server would: with the limit ranges' defaults, and within quotas and limits."""
+
+    def __init__(self, objects: Objects, there: Iterable[Pod], in_use_now: Mapping[str, Amounts] | None = None) -> None:
+        self.created = list(there)
+        self._quotas: dict[str, list[ResourceQuota]] = {}
+        self._ranges: dict[str, list[LimitRange]] = {}
+        for quota in objects.resource_quotas:
+            self._quotas.setdefault(quota.namespace, []).append(quota)
+        for limits in objects.limit_ranges:
+            self._ranges.setdefault(limits.namespace, []).append(limits)
+        self.in_use = {
+            quota_key(quota): in_use(quota, self.created) if in_use_now is None else {**in_use_now[quota_key(quota)]}
+            for quota in objects.resource_quotas
+        }
+
+    def admit(self, pod: Pod) -> tuple[Pod, str]:
+        """The pod with its defaults, and why it is refused (empty: it is created)."""
+        ranges, quotas = self._ranges.get(pod.namespace, []), self._quotas.get(pod.namespace, [])
+        if ranges:
+            pod = replace(pod, spec=with_limit_defaults(pod.spec, ranges))
+        used_now = {quota.name: self.in_use[quota_key(quota)] for quota in quotas}
+        text = limit_rejection(pod, ranges) or quota_rejection(pod, quotas, used_now) or ""
+        if not text:
+            self.created.append(pod)
+            for quota in quotas:
+                _charge(self.in_use[quota_key(quota)], quota, pod)
+        return pod, text
+
+
+def quota_key(quota: ResourceQuota) -> str:
+    """``namespace/name``."""
+    return f"{quota.namespace}/{quota.name}"
+
+
+def in_use(quota: ResourceQuota, pods: Iterable[Pod]) -> dict[str, int]:
+    """What is used of a quota: by its status, else by the pods that there are."""
+    return {**(quota.used if quota.used is not None else used(quota, pods))}
+
+
+def _charge(in_use: dict[str, int], quota: ResourceQuota, pod: Pod) -> None:
+    for name, amount in used(quota, [pod]).items():
+        in_use[name] = in_use.get(name, 0) + amount
+
+
+def usage_of(quota: ResourceQuota, pod: Pod) -> Amounts:
+    """What a pod counts with in a quota."""
+    usage = pod_usage(pod)
+    return {name: usage[name] for name in quota.hard if name in usage}

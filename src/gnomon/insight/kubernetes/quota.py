@@ -1,0 +1,229 @@
+"""What the API server refused, and what would make it create the pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OTHERS, OWN
+from gnomon.insight.explain.phrases import Numbers, listed
+from gnomon.insight.explain.waits import Wait
+from gnomon.insight.kubernetes.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.classes import quantity, shown
+from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, quota_key, usage_of
+from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.objects import Pod, PodSpec
+from gnomon.systems.kubernetes.policies import ResourceQuota
+from gnomon.systems.kubernetes.quotas import applies
+from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.workloads import Deployment
+
+
+def binding(moment: Moment) -> tuple[ResourceQuota, dict[str, tuple[int, int, int]]] | None:
+    """The quota that refuses the pod, and by what it limits (asked, used, hard) where it is exceeded; None: a limit
+    range, or a field that is missing."""
+    for quota in moment.objects.resource_quotas:
+        if not applies(quota, moment.pod):
+            continue
+        used = moment.in_use[quota_key(quota)]
+        asked = usage_of(quota, moment.pod)
+        over = {
+            name: (amount, used.get(name, 0), quota.hard[name])
+            for name, amount in asked.items()
+            if used.get(name, 0) + amount > quota.hard[name]
+        }
+        if over:
+            return quota, over
+    return None
+
+
+def quota_wait(moment: Moment) -> Wait:
+    """The refusal as a wait for a limit."""
+    found = binding(moment)
+    if found is None:
+        return Wait("infeasible", "admission", f"pod/{moment.pod.key}", moment.refused)
+    quota, over = found
+    numbers: Numbers = {}
+    for name, (asked, used, hard) in over.items():
+        numbers |= {f"asked_{name}": shown_of(name, asked), f"used_{name}": shown_of(name, used)}
+        numbers[f"limit_{name}"] = shown_of(name, hard)
+    return Wait("limit", "quota", f"resourcequota/{quota.namespace}/{quota.name}", moment.refused, numbers, NEVER)
+
+
+def shown_of(name: str, amount: int) -> int | float:
+    """An amount by the name that quotas have for it."""
+    return shown(name.rpartition(".")[2] if name.endswith("cpu") else name, amount)
+
+
+def quota_summary(moment: Moment) -> str:
+    """The refusal in a sentence."""
+    pod = moment.pod
+    found = binding(moment)
+    if found is None:
+        return f"{pod.key} is not created: {moment.refused}"
+    quota, over = found
+    parts = [
+        f"{name} of {amount_of(name, hard)}, of which {amount_of(name, used)} is used and it asks for "
+        f"{amount_of(name, asked)} ({amount_of(name, used + asked)} > {amount_of(name, hard)})"
+        for name, (asked, used, hard) in over.items()
+    ]
+    what = f"the quota {quota.namespace}/{quota.name} allows {listed(parts)}"
+    return f"{pod.key} is not created, and the scheduler never sees it: {what}"
+
+
+def amount_of(name: str, amount: int) -> str:
+    """An amount as one writes it in a quota."""
+    return quantity(name, amount).partition(" ")[0]
+
+
+def quota_options(bench: Bench) -> Iterator[Option]:
+    """Raise the quota; ask for what is left of it; for a rollout, remove an old pod first; end another's pod."""
+    moment = bench.moment
+    found = binding(moment)
+    if found is None:
+        return
+    quota, over = found
+    where = f"resourcequota/{quota.namespace}/{quota.name}"
+    raised = {name: used + asked for name, (asked, used, _) in over.items()}
+    hard = {**quota.hard, **raised}
+    yield Option(
+        kind=LIMIT,
+        size=sum((raised[name] - most) / most for name, (_, _, most) in over.items() if most),
+        phrase="raise the quota to " + listed([f"{name} {amount_of(name, amount)}" for name, amount in raised.items()]),
+        object=where,
+        field=", ".join(f"spec.hard.{name}" for name in raised),
+        before=", ".join(amount_of(name, most) for name, (_, _, most) in over.items()),
+        after=", ".join(amount_of(name, amount) for name, amount in raised.items()),
+        attempt=lambda: _created(bench, replace(quota, hard=hard)),
+    )
+    yield from _less(bench, quota, over)
+    yield from _without_surge(bench, quota)
+    yield from _another(bench, quota, over)
+
+
+def _created(bench: Bench, quota: ResourceQuota, pod: Pod | None = None, gone: Pod | None = None) -> Effect | None:
+    """What comes of it when the pod is created with another quota, as another pod, or after a pod has gone."""
+    moment, pod = bench.moment, pod or bench.moment.pod
+    key = quota_key(quota)
+    quotas = tuple(quota if quota_key(one) == key else one for one in moment.objects.resource_quotas)
+    used = {name: {**amounts} for name, amounts in moment.in_use.items()}
+    for one in quotas if gone is not None else ():
+        if gone is not None and applies(one, gone):
+            for name, amount in usage_of(one, gone).items():
+                used[quota_key(one)][name] = used[quota_key(one)].get(name, 0) - amount
+    gate = Gatekeeper(replace(moment.objects, resource_quotas=quotas), (), used)
+    _, text = gate.admit(pod)
+    if text:
+        return None
+    nodes = bench.nodes(replace(pod, node_name=""))
+    effect = bench.effect(nodes)
+    return Effect("it is created" + (f", and {effect.text}" if effect else ", but fits on no node"))
+
+
+def _less(bench: Bench, quota: ResourceQuota, over: dict[str, tuple[int, int, int]]) -> Iterator[Option]:
+    from gnomon.insight.kubernetes.own import with_request
+
+    spec: PodSpec = bench.pod.spec
+    fields: list[str] = []
+    before: list[str] = []
+    after: list[str] = []
+    size = 0.0
+    for name, (asked, used, hard) in over.items():
+        resource, left = name.removeprefix("requests.").removeprefix("limits."), hard - used
+        if left <= 0 or resource in ("pods", "count/pods"):
+            return
+        changed = (
+            _with_limit(spec, resource, left) if name.startswith("limits.") else with_request(spec, resource, left)
+        )
+        if changed is None:
+            return
+        spec, field = changed
+        fields.append(field)
+        before.append(amount_of(name, asked))
+        after.append(amount_of(name, left))
+        size += (asked - left) / asked
+    yield Option(
+        kind=OWN,
+        size=size,
+        phrase=f"ask for {', '.join(after)} instead of {', '.join(before)} ({', '.join(over)})",
+        object=f"pod/{bench.pod.key}",
+        field=", ".join(fields),
+        before=", ".join(before),
+        after=", ".join(after),
+        attempt=lambda: _created(bench, quota, replace(bench.pod, spec=spec)),
+    )
+
+
+def _with_limit(spec: PodSpec, name: str, total: int) -> tuple[PodSpec, str] | None:
+    """A spec of one container whose limit, and request if that was more, is this."""
+    if len(spec.containers) != 1 or spec.init_containers or spec.limits:
+        return None
+    (one,) = spec.containers
+    requests = {**one.requests}
+    if requests.get(name, 0) > total:
+        requests[name] = total
+    changed = replace(one, limits={**one.limits, name: total}, requests=requests)
+    return replace(spec, containers=(changed,)), f"spec.containers[{one.name}].resources.limits.{name}"
+
+
+def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
+    """The pod belongs to a rollout: remove a pod of the old generation first instead of one more at first."""
+    moment = bench.moment
+    deployment = deployment_of(bench.pod, moment.objects)
+    if deployment is None:
+        return
+    old = [
+        one
+        for one in moment.created
+        if one.owner is not None
+        and one.owner.name != (bench.pod.owner.name if bench.pod.owner else "")
+        and _deployment_name(one, moment.objects) == deployment.name
+        and one.namespace == deployment.namespace
+    ]
+    if not old or str(deployment.max_surge) in ("0", "0%"):
+        return
+    yield Option(
+        kind=CONSTRAINT,
+        size=0.5,
+        phrase="roll out with maxSurge 0 and maxUnavailable 1, so that an old pod goes first",
+        object=f"deployment/{deployment.namespace}/{deployment.name}",
+        field="spec.strategy.rollingUpdate",
+        before=f"maxSurge {deployment.max_surge}, maxUnavailable {deployment.max_unavailable}",
+        after="maxSurge 0, maxUnavailable 1",
+        attempt=lambda: _created(bench, quota, gone=old[0]),
+    )
+
+
+def _deployment_name(pod: Pod, objects: Objects) -> str:
+    for one in objects.replica_sets:
+        if pod.owner is not None and (one.namespace, one.name) == (pod.namespace, pod.owner.name):
+            return one.owner.name if one.owner is not None else ""
+    return ""
+
+
+def deployment_of(pod: Pod, objects: Objects) -> Deployment | None:
+    """The Deployment that a pod belongs to."""
+    name = _deployment_name(pod, objects)
+    return next((one for one in objects.deployments if (one.namespace, one.name) == (pod.namespace, name)), None)
+
+
+def _another(bench: Bench, quota: ResourceQuota, over: dict[str, tuple[int, int, int]]) -> Iterator[Option]:
+    """The smallest pod under the quota whose end leaves enough."""
+    able = []
+    for one in bench.moment.created:
+        if applies(quota, one) and one.key != bench.pod.key:
+            usage = usage_of(quota, one)
+            if all(usage.get(name, 0) >= asked + used - hard for name, (asked, used, hard) in over.items()):
+                able.append((sum(usage.get(name, 0) for name in over), one.key, one))
+    if able:
+        _, key, gone = min(able, key=lambda one: one[:2])
+        yield Option(
+            kind=OTHERS,
+            size=1.0,
+            phrase=f"delete {key}",
+            object=f"pod/{key}",
+            field="",
+            before="running",
+            after=None,
+            attempt=lambda: _created(bench, quota, gone=gone),
+        )

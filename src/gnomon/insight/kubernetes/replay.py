@@ -1,0 +1,100 @@
+"""A pod of a run: the cluster as its scheduler had it at a row of the log, folded from the rows before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.kubernetes.moment import Moment
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Scenario
+from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.objects import Taint
+from gnomon.systems.kubernetes.placing import MEMORY_PRESSURE, UNREACHABLE
+from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.state import State as Cluster
+from gnomon.systems.kubernetes.state import Surroundings
+
+_LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
+
+
+def happens(scenario: Scenario) -> bool:
+    """Whether something happens by itself, so that a run has a story to tell: faults, or pods that end."""
+    work = scenario.work
+    return (
+        bool(scenario.faults)
+        or bool(work.usages)
+        or bool((work.duration_ns < NEVER).any())
+        or bool((work.submit_ns > 0).any())
+    )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The row of a log at which a pod's turn is explained: its latest refusal, else its start. ``message``: what its
+    event said, empty where it was placed; ``went_to``: the node that it got then."""
+
+    row: int
+    message: str = ""
+    went_to: str = ""
+
+
+def spokesman(ground: Ground, tasks: Sequence[int]) -> int:
+    """The task that stands for several: one that waits, else one that failed, else the one that waited longest."""
+    what = ground.past.outcome
+    rank = {State.WAITING: 0, State.REJECTED: 1, State.FAILED: 2, State.KILLED: 3}
+    waited = np.minimum(what.first_start_ns, NEVER) - np.minimum(what.arrive_ns, NEVER)
+    return min(tasks, key=lambda task: (rank.get(State(int(what.state[task])), 9), -int(waited[task]), task))
+
+
+def turn_of(ground: Ground, task: int) -> Turn | None:
+    """The turn that matters; None: it never had one."""
+    log = ground.past.log
+    waits = [row for row in rows_of(log, (task,), Kind.WAIT).tolist() if log.details.get(row, {}).get("message")]
+    if waits:
+        return Turn(waits[-1], str(log.details[waits[-1]]["message"]))
+    starts = rows_of(log, (task,), Kind.START).tolist()
+    if not starts:
+        return None
+    return Turn(starts[-1], went_to=ground.node_name(int(log.node[starts[-1]])))
+
+
+def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
+    """The cluster just before a row, and the pod as one that has no place yet."""
+    native = scenario.native
+    assert isinstance(native, Native)
+    objects, pods = native.objects, native.pods
+    nodes = {node.name: node for node in objects.nodes}
+    names = [node.name for node in scenario.cluster.nodes]
+    state = Cluster(objects.nodes, Surroundings.of(objects))
+    closed: dict[int, set[Reason]] = {}
+    for row in range(turn.row):
+        kind, who, node = Kind(int(log.kind[row])), int(log.subject[row]), int(log.node[row])
+        if kind is Kind.START and node >= 0:
+            if pods[who].key in state.where:
+                state.remove(pods[who].key)
+            placed = replace(pods[who], node_name=names[node])
+            state.place(placed, names[node], start_ns=int(log.t_ns[row]))
+        elif kind in _LEFT and who >= 0 and pods[who].key in state.where:
+            state.remove(pods[who].key)
+        elif kind in (Kind.CLOSE, Kind.OPEN) and node >= 0:
+            reasons = closed.setdefault(node, set())
+            reason = Reason(int(log.reason[row]))
+            (reasons.add if kind is Kind.CLOSE else reasons.discard)(reason)
+            plain = nodes[names[node]]
+            taints = [*plain.taints]
+            if Reason.LOST in reasons:
+                taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
+            if Reason.UNDER_PRESSURE in reasons:
+                taints.append(Taint(MEMORY_PRESSURE))
+            cordoned = plain.unschedulable or bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
+            state.replace_node(replace(plain, taints=tuple(taints), unschedulable=cordoned))
+    pod = replace(pods[task], node_name="", nominated_node="")
+    if pod.key in state.where:
+        state.remove(pod.key)
+    return Moment(objects, state, read_configuration(objects.configuration), pod, row=turn.row, went_to=turn.went_to)

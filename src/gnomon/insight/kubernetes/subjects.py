@@ -1,0 +1,141 @@
+"""Whom a question is about: a pod, the pods of a workload, or a node, by the names that kubectl takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from gnomon.insight.explain.subjects import CANDIDATES_MAX
+from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.snapshot import Objects
+
+POD_WORDS: Final = ("pod", "pods", "po", "task")
+KINDS: Final = {
+    "deployment": "Deployment",
+    "deployments": "Deployment",
+    "deploy": "Deployment",
+    "replicaset": "ReplicaSet",
+    "rs": "ReplicaSet",
+    "replicationcontroller": "ReplicationController",
+    "rc": "ReplicationController",
+    "statefulset": "StatefulSet",
+    "sts": "StatefulSet",
+    "daemonset": "DaemonSet",
+    "ds": "DaemonSet",
+    "job": "Job",
+    "jobs": "Job",
+}
+"""What may stand before the name of a workload."""
+
+_SIMILAR_AMONG: Final = 20_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """``name``: as ``pod/namespace/name``; ``pods``: those that are meant, the one that stands for them first."""
+
+    name: str
+    pods: tuple[Pod, ...]
+
+
+def node_named(text: str, objects: Objects) -> str | None:
+    """The node that ``node/NAME`` means, None for any other text. Raises InputError for one that is not there."""
+    kind, slash, name = text.strip().partition("/")
+    if not slash or kind not in ("node", "nodes", "no") or any(pod.key == text for pod in objects.pods):
+        return None
+    names = [node.name for node in objects.nodes]
+    if name in names:
+        return name
+    found = [one for one in names if name and name in one]
+    if len(found) == 1:
+        return found[0]
+    raise _unknown("node", name, found or names, several=len(found) > 1)
+
+
+def find_subject(text: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
+    """The pod, or the workload's pods, that a text means. Raises InputError, with names that it may be, otherwise.
+
+    That is ``name``, ``namespace/name``, ``pod/...`` or ``deployment/...`` and the like before them, or a part of a
+    name that one pod alone has, or the pods of one workload.
+    """
+    wanted = text.strip()
+    if not wanted:
+        raise InputError("no subject is given", field="SUBJECT", allowed="the name of a pod, or a part of one")
+    kind, slash, rest = wanted.partition("/")
+    if slash and kind.lower() in KINDS:
+        return _of_workload(KINDS[kind.lower()], rest, objects, pods)
+    name = rest if slash and kind.lower() in POD_WORDS else wanted
+    found = [pod for pod in pods if name in (pod.key, pod.name)]
+    if len(found) == 1:
+        return Subject(f"pod/{found[0].key}", (found[0],))
+    if len(found) > 1:
+        raise _unknown("pod", name, [pod.key for pod in found], several=True)
+    return _by_part(name, objects, pods)
+
+
+def owner_of(pod: Pod, objects: Objects) -> tuple[str, str]:
+    """The workload that a pod belongs to in the end, as kind and name; a bare pod is its own."""
+    if pod.owner is None:
+        return "Pod", pod.name
+    kind, name = pod.owner.kind, pod.owner.name
+    if kind == "ReplicaSet":
+        for one in objects.replica_sets:
+            if (one.namespace, one.name) == (pod.namespace, name) and one.owner is not None:
+                return one.owner.kind, one.owner.name
+        if any((one.namespace, one.name) == (pod.namespace, name) for one in objects.deployments):
+            return "Deployment", name
+        digest = pod.labels.get("pod-template-hash", "")
+        if digest and name.endswith(f"-{digest}"):
+            return "Deployment", name.removesuffix(f"-{digest}")
+    return kind, name
+
+
+def _of_workload(kind: str, name: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
+    namespace, slash, alone = name.partition("/")
+    namespace, alone = (namespace, alone) if slash else ("", name)
+    found: dict[str, list[Pod]] = {}
+    names: dict[str, None] = {}
+    for pod in pods:
+        if pod.owner is None:
+            continue
+        owners = {owner_of(pod, objects), (pod.owner.kind, pod.owner.name)}
+        for own_kind, own_name in owners:
+            if own_kind == kind:
+                names[f"{pod.namespace}/{own_name}"] = None
+                if own_name == alone and namespace in ("", pod.namespace):
+                    found.setdefault(pod.namespace, []).append(pod)
+    if len(found) == 1:
+        ((namespace, members),) = found.items()
+        return Subject(f"{kind.lower()}/{namespace}/{alone}", _urgent_first(members))
+    candidates = [f"{space}/{alone}" for space in found] or list(names)
+    raise _unknown(kind.lower(), name, candidates, several=bool(found))
+
+
+def _urgent_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
+    """Those without a node before the others, those that there are before those that are yet to be made."""
+    return tuple(sorted(pods, key=lambda pod: (bool(pod.node_name), not pod.uid and not pod.creation_ns, pod.order)))
+
+
+def _by_part(part: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
+    found = [pod for pod in pods if part in pod.key]
+    if len(found) == 1:
+        return Subject(f"pod/{found[0].key}", (found[0],))
+    owners = {(pod.namespace, *owner_of(pod, objects)) for pod in found[:1000]}
+    if len(owners) == 1 and len(found) <= 1000:
+        namespace, kind, name = owners.pop()
+        return Subject(f"{kind.lower()}/{namespace}/{name}", _urgent_first(found))
+    raise _unknown("pod", part, [pod.key for pod in found or pods], several=bool(found))
+
+
+def _unknown(kind: str, name: str, names: Sequence[str], *, several: bool) -> InputError:
+    more = len(names) - CANDIDATES_MAX
+    listed = ", ".join(names[:CANDIDATES_MAX]) + (f" and {more:,} more" if more > 0 else "")
+    if several:
+        problem = f"{len(names):,} {kind}s have this in their name"
+    else:
+        near = get_close_matches(name, names, n=1) if len(names) <= _SIMILAR_AMONG else []
+        problem = f"no {kind} has this name" + (f" (did you mean {near[0]!r}?)" if near else "")
+    return InputError(problem, field="SUBJECT", found=name, allowed=listed)

@@ -1,0 +1,187 @@
+"""The answer in a sentence: the rule that holds the pod, the object that has it, the numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from gnomon.insight.explain.phrases import Numbers, counted, listed
+from gnomon.insight.explain.waits import Wait
+from gnomon.insight.kubernetes.bench import Bench
+from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity
+from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
+from gnomon.systems.kubernetes.objects import Pod, Requirement
+from gnomon.systems.kubernetes.requests import host_ports
+from gnomon.systems.kubernetes.selectors import REJECTING, meets, tolerates
+
+CLAUSES_MAX = 4
+"""How many rules a sentence names."""
+
+
+def refusals(bench: Bench, rows: Sequence[PodNodeClass], first: str = "") -> list[Wait]:
+    """What refuses the pod, one entry a plugin, that of the plugin ``first`` before the others."""
+    by: dict[str, list[PodNodeClass]] = {}
+    for row in rows:
+        if row.plugin:
+            by.setdefault(row.plugin, []).append(row)
+    order = sorted(by, key=lambda name: (name != first, -sum(row.nodes for row in by[name])))
+    return [_wait(bench, name, by[name]) for name in order]
+
+
+def _wait(bench: Bench, plugin: str, rows: list[PodNodeClass]) -> Wait:
+    nodes = sum(row.nodes for row in rows)
+    text, about, numbers = _TELLERS.get(plugin, _plain)(bench, rows)
+    resolvable = any(row.resolvable for row in rows)
+    return Wait("event" if resolvable else "infeasible", plugin, about, text, {"nodes": nodes, **numbers})
+
+
+_Told = tuple[str, str, Numbers]
+
+
+def _plain(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    reasons = Counter[str]()
+    for row in rows:
+        for reason in row.reasons[: len(row.reasons) - len(row.behind)]:
+            reasons[reason] += row.nodes
+    text = listed([f"{count} {reason}" for reason, count in reasons.items()])
+    return text, f"node/{rows[0].example}", {}
+
+
+def _of_resources(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    """By resource what is asked, and the most that one of these nodes has free."""
+    found, state = bench.found, bench.state
+    nodes = [node for row in rows for node in row.members]
+    parts, numbers, about = [], Numbers(), f"node/{rows[0].example}"
+    never = False
+    for name, amount in found.asked.items():
+        short = [node for node in nodes if int(found.free(name)[node]) < amount]
+        if not short:
+            continue
+        best = max(short, key=lambda node: (int(found.free(name)[node]), -node))
+        free, whole = int(found.free(name)[best]), int(state.allocatable[state.resources[name], best])
+        most = max(int(state.allocatable[state.resources[name], node]) for node in nodes)
+        never |= most < amount
+        more = f"none has more than {quantity(name, most)} at all" if most < amount else ""
+        best_text = f"{state.names[best]} has most free, {quantity(name, free)} of {quantity(name, whole)}"
+        parts.append(f"it asks for {quantity(name, amount)} and {more or best_text}")
+        numbers |= {f"asked_{name}": _plain_number(name, amount), f"free_{name}": _plain_number(name, free)}
+        about = f"node/{state.names[best]}"
+    full = sum(int(state.count[node] >= state.allowed[node]) for node in nodes)
+    if full:
+        parts.append(f"{counted(full, 'node')} of them have as many pods as they may")
+        numbers["full"] = full
+    return listed(parts), about, numbers
+
+
+def _plain_number(name: str, amount: int) -> int | float:
+    if name != "cpu":
+        return amount
+    return amount / 1000 if amount % 1000 else amount // 1000
+
+
+def _of_labels(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    """Which requirement the nodes do not meet, and what they have instead."""
+    spec, nodes = bench.pod.spec, [node for row in rows for node in row.members]
+    wanted = [Requirement(key, "In", (value,)) for key, value in spec.node_selector.items()]
+    for term in spec.affinity.node_required or ():
+        wanted += term.match_expressions
+    parts = []
+    for one in wanted:
+        missing = [bench.state.nodes[node] for node in nodes if not meets(one, bench.state.nodes[node].labels)]
+        if missing:
+            has = Counter(node.labels.get(one.key) for node in missing).most_common(3)
+            shown = listed(["no such label" if value is None else f"{one.key}={value}" for value, _ in has])
+            asked = (
+                f"{one.key}={one.values[0]}"
+                if len(one.values) == 1 and one.operator == "In"
+                else (f"{one.key} {one.operator} {', '.join(one.values)}".strip())
+            )
+            parts.append(f"it asks for {asked} and {counted(len(missing), 'node')} have {shown}")
+    return listed(parts[:3]) or "its node affinity is not met", f"pod/{bench.pod.key}", {}
+
+
+def _of_taints(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    counts = Counter[str]()
+    for row in rows:
+        for node in row.members:
+            for taint in bench.state.nodes[node].taints:
+                if taint.effect in REJECTING and not any(tolerates(one, taint) for one in bench.pod.spec.tolerations):
+                    counts[f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"] += 1
+                    break
+    parts = [f"{text} on {counted(count, 'node')}" for text, count in counts.most_common(4)]
+    return f"it does not tolerate the taint {listed(parts)}", f"node/{rows[0].example}", {}
+
+
+def _of_cordon(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    names = [bench.state.names[node] for row in rows for node in row.members]
+    return f"{listed(names, 3)} {'is' if len(names) == 1 else 'are'} cordoned", f"node/{names[0]}", {}
+
+
+def _of_ports(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    taken = {port for _, _, port in host_ports(bench.pod.spec)}
+    node = rows[0].members[0]
+    holder = next(
+        (
+            one.pod.key
+            for one in bench.state.pods[node].values()
+            if any(port in taken for _, _, port in one.shape.ports)
+        ),
+        "",
+    )
+    nodes = sum(row.nodes for row in rows)
+    text = f"host port {listed(map(str, sorted(taken)))} is taken on {counted(nodes, 'node')}"
+    return text + (f" (on {bench.state.names[node]} by {holder})" if holder else ""), f"pod/{holder}", {}
+
+
+def _of_spread(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    node = rows[0].members[0]
+    return spread_text(bench.found, node), f"pod/{bench.pod.key}", spread_numbers(bench.found, node)
+
+
+def _of_volumes(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    volumes = bench.state.volumes
+    parts, about = [], f"pod/{bench.pod.key}"
+    for key in bench.found.query.shape.claims:
+        volume = volumes.volumes.get(volumes.bound.get(key, ""))
+        terms = volume.node_required if volume is not None else None
+        if volume is not None and terms:
+            where = listed([f"{one.key} {one.operator} {', '.join(one.values)}" for one in terms[0].match_expressions])
+            parts.append(f"its claim {key} is bound to the volume {volume.name}, which is reached only where {where}")
+            about = f"persistentvolume/{volume.name}"
+    text, _, _ = _plain(bench, rows)
+    return "; ".join(parts) or text, about, {}
+
+
+_TELLERS: dict[str, Callable[[Bench, list[PodNodeClass]], _Told]] = {
+    FIT: _of_resources,
+    "NodeAffinity": _of_labels,
+    "TaintToleration": _of_taints,
+    "NodeUnschedulable": _of_cordon,
+    "NodePorts": _of_ports,
+    "PodTopologySpread": _of_spread,
+    "VolumeBinding": _of_volumes,
+    "VolumeZone": _of_volumes,
+}
+
+
+def sentence(moment: Moment, waits: Iterable[Wait]) -> str:
+    """Why it fits on no node."""
+    clauses = [
+        f"{counted(int(nodes), 'node')}: {one.text}" if isinstance(nodes := one.numbers.get("nodes"), int) else one.text
+        for one in waits
+    ]
+    count = len(moment.state.nodes)
+    head = (
+        f"{moment.pod.key} fits on none of the {counted(count, 'node')}"
+        if count != 1
+        else (f"{moment.pod.key} does not fit on the only node")
+    )
+    if len(clauses) == 1:
+        return f"{head}: {clauses[0].partition(': ')[2] or clauses[0]}"
+    return f"{head}: on {'; on '.join(clauses[:CLAUSES_MAX])}"
+
+
+def placed_sentence(pod: Pod) -> str:
+    """Of a pod that is on a node."""
+    return f"{pod.key} is on {pod.node_name}"
