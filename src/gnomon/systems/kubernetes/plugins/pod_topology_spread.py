@@ -193,12 +193,12 @@ def _points(query: Query, feasible: Ints) -> Ints | None:
     total = np.zeros(len(feasible))
     for i, constraint in enumerate(soft.constraints):
         domains = soft.domains[i]
-        matching = matching(query, constraint.selector)
+        there = matching(query, constraint.selector)
         if constraint.key == HOSTNAME:
-            size, found = len(counting), matching[feasible]
+            size, found = len(counting), there[feasible]
         else:
             size = int(np.count_nonzero(np.bincount(domains.slots[counting])))
-            found = by_domain(matching, soft.slots[i], domains)[domains.slots[feasible]]
+            found = by_domain(there, soft.slots[i], domains)[domains.slots[feasible]]
         points = found * math.log(size + 2) + float(constraint.max_skew - 1)
         total += np.where(domains.of[feasible] < 0, 0.0, points)
     return _normalised(np.where(scored, _rounded(total), -1))
