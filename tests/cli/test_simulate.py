@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from gnomon.cli import ANSWERED, INTERRUPTED, USER_ERROR
+from gnomon.cli import ANSWERED, INTERRUPTED, NO, USER_ERROR
 from tests.cli.conftest import Gnomon
 from tests.cli.test_frame import PROGRAM
 from tests.shared import ROOT
@@ -195,3 +195,48 @@ def test_ctrl_c_keeps_what_was_simulated(gnomon: Gnomon, workplace: Path) -> Non
     assert "stopped early: it was interrupted; what happened up to then is in kept" in said
     ended = gnomon("query", "kept", "SELECT kind, reason FROM log ORDER BY row DESC LIMIT 1", "-o", "json")
     assert json.loads(ended.out) == [{"kind": "stop", "reason": "interrupted"}]
+
+
+STUCK = """
+cluster: {nodes: [{name: n, cpu: 4}]}
+work: [{id: fails, cpu: 1, duration: 1h}, {id: reads, cpu: 1, duration: 1h, needs: [fails]}]
+faults: [{fail: task/fails, chance: 1}]
+"""
+
+
+def test_a_run_that_ends_is_answered_and_one_that_breaks_what_is_asserted_is_a_no(
+    gnomon: Gnomon, workplace: Path
+) -> None:
+    (workplace / "stuck.yaml").write_text(STUCK)
+    assert gnomon("simulate", "stuck.yaml").code == ANSWERED
+    ended = gnomon(
+        "simulate", "stuck.yaml", "--assert", "every job ends", "--assert", "no task runs twice", "-o", "json"
+    )
+    assert ended.code == NO
+    assert json.loads(ended.out)["properties"] == [
+        {
+            "property": "every job ends",
+            "holds": False,
+            "found": "2 of 2 tasks not done: fails (failed, exit), reads (waiting, needs)",
+            "task": "fails",
+        },
+        {"property": "no task runs twice", "holds": True, "found": "never", "task": None},
+    ]
+    assert gnomon("simulate", "stuck.yaml", "--assert", "no task runs twice").code == ANSWERED
+
+
+def test_the_properties_of_a_scenario_are_checked(gnomon: Gnomon, workplace: Path) -> None:
+    (workplace / "stuck.yaml").write_text(f"{STUCK}properties: [at most 50 % tasks fail, every job ends within 3h]\n")
+    ended = gnomon("simulate", "stuck.yaml")
+    assert ended.code == NO
+    table = [line.split("   ") for line in ended.out.splitlines()]
+    shown = [[cell.strip() for cell in line if cell.strip()][:2] for line in table if len(line) > 2]
+    assert ["at most 50 % tasks fail", "holds"] in shown
+    assert ["every job ends within 3h", "violated"] in shown
+
+
+@pytest.mark.parametrize("text", ["every jop ends", "no task waits longer than 1x", "max slowdown < 1"])
+def test_what_is_not_understood_or_never_holds_is_the_users_mistake(gnomon: Gnomon, text: str) -> None:
+    ended = gnomon("simulate", "scenario.yaml", "--assert", text)
+    assert ended.code == USER_ERROR
+    assert "--assert" in ended.err

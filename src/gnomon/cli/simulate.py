@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli import INTERRUPTED
+from gnomon.cli import INTERRUPTED, NO
+from gnomon.cli.asserting import demands, judge
 from gnomon.cli.inputs import Arguments, scenario_of
 from gnomon.cli.options import (
     ClusterFormatOption,
@@ -53,16 +55,27 @@ def simulate(
     ] = None,
     timings: Annotated[bool, typer.Option("--timings", help="CPU seconds of each part.")] = False,
     invariants: Annotated[bool, typer.Option("--invariants", help="Check the world after every event.")] = False,
+    asserted: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assert",
+            metavar="TEXT",
+            help='What has to hold, besides the scenario\'s properties, as in "every job ends"; repeatable.',
+            show_default=False,
+        ),
+    ] = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate work on a cluster, and tell how long it waited and what it used.
 
-    WORK is a scenario file, or traces and lists of tasks. Options override what a scenario says.
+    WORK is a scenario file, or traces and lists of tasks. Options override what a scenario says. Exit code 1: one of
+    the scenario's properties, or of what is asserted, is violated.
     """
     from gnomon import api
 
     spent = _Stopwatch()
     scenario = scenario_of(Arguments(work, cluster, policy, system, seed, until, work_format, cluster_format, no_kill))
+    demanded = demands(scenario, asserted or [])
     _check_outputs(run, tasks, html, trace)
     spent.lap("read")
     with Watch("simulating") as watch:
@@ -71,10 +84,14 @@ def simulate(
     _keep(result, run=run, tasks=tasks, html=html, trace=trace)
     spent.lap("write")
     seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
-    emit(output, _document(result, seconds), _text(result, seconds, wide=output is Output.WIDE))
+    judged = judge(demanded, result)
+    document = {**_document(result, seconds), **({"properties": judged} if demanded else {})}
+    emit(output, document, _text(result, seconds, judged, wide=output is Output.WIDE))
     _tell(result, run)
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)
+    if not all(one["holds"] for one in judged):
+        raise typer.Exit(NO)
 
 
 class _Stopwatch:
@@ -161,7 +178,7 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
     return found
 
 
-def _text(result: Run, seconds: dict[str, float] | None, *, wide: bool) -> Text:
+def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
     from rich.text import Text
 
     from gnomon.report.text import summary, table
@@ -170,6 +187,9 @@ def _text(result: Run, seconds: dict[str, float] | None, *, wide: bool) -> Text:
     if reasons := _reasons(result):
         rows = [[r["state"], r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]] for r in reasons]
         blocks.append(table(["STATE", "REASON", "TASKS", "FIRST"], rows, right=(2,)))
+    if judged:
+        rows = [[r["property"], "holds" if r["holds"] else "violated", r["found"]] for r in judged]
+        blocks.append(table(["PROPERTY", "RESULT", "FOUND"], rows))
     if seconds:
         rows = [[part, f"{value:.3f}"] for part, value in seconds.items()]
         blocks.append(table(["PART", "CPU-SECONDS"], rows, right=(1,)))
