@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Final
+
+NAMES_SHOWN_MAX: Final = 20
+"""How many allowed names an error lists where there are many."""
+
+NAMES_FEW: Final = 30
+"""So many are listed all, as the fields of an entry are."""
+
+_COMPARED_MAX: Final = 20_000
+"""Among how many names the nearest is looked for."""
 
 
 class GnomonError(Exception):
@@ -79,9 +89,20 @@ def unknown_name(kind: str, found: str, allowed: Iterable[str]) -> InputError:
     unknown policy (did you mean 'easy'?), found 'esay'; allowed: easy, fcfs
     """
     names = sorted(allowed)
-    near = get_close_matches(found, names, n=1)
+    near = get_close_matches(found, names[:_COMPARED_MAX], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return InputError(f"unknown {kind}{hint}", found=found, allowed=", ".join(names))
+    return InputError(f"unknown {kind}{hint}", found=found, allowed=listed_names(names))
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Names, all up to :data:`NAMES_FEW`; of more the first :data:`NAMES_SHOWN_MAX`, and how many more there are.
+
+    >>> listed_names([f"n{i}" for i in range(40)])[-17:], listed_names([])
+    (', n19 and 20 more', 'there is none')
+    """
+    if len(names) <= NAMES_FEW:
+        return ", ".join(names) or "there is none"
+    return f"{', '.join(names[:NAMES_SHOWN_MAX])} and {len(names) - NAMES_SHOWN_MAX:,} more"
 
 
 def _rebuild(kind: type[InputError], problem: str, *place: object) -> InputError:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
-from itertools import islice
 
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, listed_names, unknown_name
 from gnomon.model.fault import Fault
 from gnomon.model.scenario import Scenario
 
@@ -23,10 +21,6 @@ SORTS: Mapping[Fault, tuple[str, ...]] = {
 }
 """What each kind of fault can hit."""
 
-NAMES_SHOWN_MAX = 20
-"""How many allowed names an error lists."""
-
-_COMPARED_MAX = 20_000
 _FORMS = {
     NODES: "node/NAME, LABEL/VALUE, or a node's name",
     TASKS: "task/ID, job/NAME",
@@ -91,18 +85,20 @@ class Directory:
         allowed = ", ".join(_FORMS[sort] for sort in SORTS[kind])
         if names is None:
             known = ("node", "task", "job", "control", *self._labels)
-            raise _unknown("form of target", form, known).at(field=field)
+            raise unknown_name("form of target", form, known).at(field=field)
         if sort not in SORTS[kind]:
             raise InputError(f"a fault of kind {kind.value} hits no {sort}", field=field, found=target, allowed=allowed)
         if value in names:
             return sort, names[value]
         if _WILD.isdisjoint(value):
             what = "member of the control plane" if sort == MEMBERS else form
-            raise _unknown(what, value, names).at(field=field)
+            raise unknown_name(what, value, names).at(field=field)
         pattern = _pattern(value)
         matching = [name for name in names if pattern.fullmatch(name)]
         if not matching:
-            raise InputError(f"no {form} has such a name", field=field, found=target, allowed=_listed(sorted(names)))
+            raise InputError(
+                f"no {form} has such a name", field=field, found=target, allowed=listed_names(sorted(names))
+            )
         return sort, (index for name in matching for index in names[name])
 
     def _form(self, target: str) -> tuple[str, str, str, Mapping[str, tuple[int, ...]] | None]:
@@ -191,15 +187,3 @@ def _pattern(glob: str) -> re.Pattern[str]:
         else:
             parts.append(re.escape(part))
     return re.compile("".join(parts), re.DOTALL)
-
-
-def _unknown(what: str, found: str, names: Iterable[str]) -> InputError:
-    """As :func:`gnomon.model.errors.unknown_name`, for any number of names."""
-    near = get_close_matches(found, list(islice(names, _COMPARED_MAX)), n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return InputError(f"unknown {what}{hint}", found=found, allowed=_listed(sorted(names)))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMES_SHOWN_MAX
-    return ", ".join(names[:NAMES_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "") or "there is none"
