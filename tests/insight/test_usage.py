@@ -111,6 +111,27 @@ def test_a_task_that_failed_waits_until_it_starts_again_or_not_at_all() -> None:
     tale.row(6, Kind.START, 0, 0)
     tale.row(8, Kind.END, 0, 0)
     undone = tale.row(9, Kind.UNDO, 0)
-    tale.row(9, Kind.WAIT, 0, cause=undone, reason=Reason.NEEDS)
+    tale.row(9, Kind.WAIT, 0, cause=undone, reason=Reason.RESOURCES)
     tale.row(11, Kind.STOP)
     assert queue_length(tale.past).binned(np.arange(12) * S).tolist() == [0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1]
+
+
+@pytest.mark.unit
+def test_one_that_reads_results_of_others_waits_only_when_they_are_there() -> None:
+    """b and c need a, which runs for 4 s; then b has the processors, and c waits for them."""
+    tasks = [task("a", cpus(4)), task("b", cpus(4), needs=("a",)), task("c", cpus(4), needs=("a",))]
+    tale = Tale(machines(4), tasks)
+    for one in range(3):
+        tale.row(0, Kind.ARRIVE, one)
+    for one in (1, 2):
+        tale.row(0, Kind.WAIT, one, reason=Reason.NEEDS)
+    tale.row(0, Kind.START, 0, 0)
+    ended = tale.row(4, Kind.END, 0, 0)
+    for one in (1, 2):
+        tale.row(4, Kind.QUEUE, one, cause=ended)
+    tale.row(4, Kind.START, 1, 0)
+    tale.row(4, Kind.WAIT, 2, reason=Reason.RESOURCES)
+    tale.row(6, Kind.END, 1, 0)
+    tale.row(6, Kind.START, 2, 0)
+    tale.row(8, Kind.END, 2, 0)
+    assert [at(queue_length(tale.past), second) for second in range(8)] == [0, 0, 0, 0, 1, 1, 0, 0]

@@ -61,7 +61,8 @@ class Metrics:
     - ``longest_wait_s``: the longest time from submission to the first start or, where there was none, to the task's
       end or the end of the time observed. ``overtaken_max``: see :func:`gnomon.insight.fairness.overtaken_max`.
     - ``killed``, ``failed``, ``running``, ``waiting``: tasks in that state when the log ends; ``observed_s``: the time
-      observed; ``backlog``: tasks waiting, mean over time and peak.
+      observed; ``backlog``: tasks waiting (not for results of
+      others), mean over time and peak.
     - ``deadline_misses``: accepted tasks that were not done by their deadline, as far as the time observed tells.
     - ``headroom``, by resource: the part of the capacity that was free at every moment: 1 - peak of what was allocated.
     - ``dominant_share``, by "user" and "queue": ``{name: {mean, peak}}``

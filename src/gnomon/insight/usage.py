@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.engine.log import Kind
+from gnomon.engine.log import Kind, Reason
 from gnomon.insight.history import FloatArray, History
 from gnomon.model.resources import NEVER
 from gnomon.model.work import IntArray
@@ -71,9 +71,12 @@ _WAITS_AFTER = (Kind.ARRIVE, Kind.WAIT, Kind.HOLD, Kind.PREEMPT, Kind.RETRY, Kin
 
 
 def queue_length(past: History) -> Steps:
-    """How many accepted tasks wait: have arrived, do not run and are not over (a task that only holds waits too)."""
+    """How many accepted tasks wait: have arrived, do not run and are not over (a task that only holds waits too).
+
+    A task that reads results that are not there yet does not wait: no more processors would let it start.
+    """
     log, stays = past.log, past.attempts
-    if np.isin(log.kind, (Kind.FAIL, Kind.RETRY, Kind.QUEUE, Kind.UNDO)).any():
+    if past.scenario.work.needs or np.isin(log.kind, (Kind.FAIL, Kind.RETRY, Kind.QUEUE, Kind.UNDO)).any():
         return steps(log.t_ns, _waits_from_then_on(past))
     by_kind = np.zeros(max(Kind) + 1, np.int8)
     by_kind[Kind.ARRIVE] = 1
@@ -95,7 +98,8 @@ def _waits_from_then_on(past: History) -> IntArray:
     rows = np.flatnonzero(about[log.kind] & (log.subject >= 0))
     rows = rows[past.accepted[log.subject[rows]]]
     rows = rows[np.argsort(log.subject[rows], kind="stable")]
-    waits = np.isin(log.kind[rows], _WAITS_AFTER).astype(np.int64)
+    needs = (log.kind[rows] == Kind.WAIT) & (log.reason[rows] == Reason.NEEDS)
+    waits = (np.isin(log.kind[rows], _WAITS_AFTER) & ~needs).astype(np.int64)
     change = np.zeros(len(log), np.int64)
     change[rows] = np.diff(waits, prepend=0)
     first = np.flatnonzero(np.diff(log.subject[rows], prepend=-1))
