@@ -76,7 +76,7 @@ def _check_process(process: FailureProcess, field: str, horizon_ns: int) -> None
         raise InputError("no fault can begin", field=f"{field}.until_ns", found=process.until_ns, allowed=allowed)
     expected = (min(process.until_ns, horizon_ns) - process.from_ns) // (process.mtbf_ns + process.mttr_ns)
     if horizon_ns < NEVER and expected > EXPECTED_MAX:
-        problem, allowed = "so many faults cannot be simulated", f"at most {EXPECTED_MAX:,} of one target"
+        problem, allowed = "so many faults cannot be simulated", "at most five million of one target within the run"
         raise InputError(problem, field=f"{field}.mtbf_ns", found=expected, allowed=allowed)
     _check_shape(process.law, process.shape, f"{field}.shape")
     _check_shape(process.repair_law, process.repair_shape, f"{field}.repair_shape")
