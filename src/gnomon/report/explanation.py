@@ -21,7 +21,7 @@ _KINDS = {
 WAITS_MAX = 12
 """How many waits are shown."""
 
-_BY_RESOURCE = re.compile(r"(asked|free|largest|used|limit|short)_(.+)")
+_BY_RESOURCE = re.compile(r"(asked|free|allocatable|largest|used|limit|short)_(.+)")
 _TIMES = ("from_s", "waited_s")
 
 
@@ -42,8 +42,7 @@ def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
         title = "WHAT IT WAITS FOR" + (less if len(longest) < len(found["waiting"]) else "")
         blocks.append(titled(title, _waiting(longest)))
     if found["classes"]:
-        rows = [[number(c["nodes"]), c["example"], "; ".join(map(str, c["reasons"]))] for c in found["classes"]]
-        blocks.append(titled("THE NODES", table(["NODES", "EXAMPLE", "REASONS"], rows, right=(0,))))
+        blocks.append(titled("THE NODES", _classes(found["classes"])))
     if found["chain"]:
         headers = ["AT", "EVENT", "WHAT", *(["ROW"] if wide else [])]
         rows = [[moment(c["t_s"]), c["event"], c["text"], *([str(c["row"])] if wide else [])] for c in found["chain"]]
@@ -106,11 +105,27 @@ def _numbers(numbers: Mapping[str, Any]) -> str:
             continue
         if match := _BY_RESOURCE.fullmatch(name):
             word, resource = match.groups()
-            groups.setdefault(resource, []).append(f"{format_memory(value) if resource == 'memory' else value} {word}")
+            shown = format_memory(value) if resource.endswith("memory") else value
+            groups.setdefault(resource, []).append(f"{shown} {word}")
         else:
-            shown = moment(value) if name.endswith("_s") else value
-            groups[name.removesuffix("_s").replace("_", " ")] = [str(shown)]
+            text = moment(value) if name.endswith("_s") else str(value)
+            groups[name.removesuffix("_s").replace("_", " ")] = [text]
     return "; ".join(f"{about} {', '.join(said)}" for about, said in groups.items())
+
+
+def _classes(classes: Sequence[Mapping[str, Any]]) -> Text:
+    """The nodes by reasons; where there are any, with the numbers of the example."""
+    counted = any(one.get("numbers") for one in classes)
+    rows = [
+        [
+            number(one["nodes"]),
+            one["example"],
+            "; ".join(map(str, one["reasons"])),
+            *([_numbers(one["numbers"]) or NOTHING] if counted else []),
+        ]
+        for one in classes
+    ]
+    return table(["NODES", "EXAMPLE", "REASONS", *(["THE EXAMPLE HAS"] if counted else [])], rows, right=(0,))
 
 
 def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:

@@ -28,6 +28,7 @@ from gnomon.insight.kubernetes.scores import find_node
 from gnomon.insight.kubernetes.scores import why_not as tell_why_not
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
 from gnomon.insight.kubernetes.summary import refusals, sentence
+from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.fit_error import event_note
 from gnomon.systems.kubernetes.objects import Pod
@@ -77,7 +78,19 @@ def explain(
     who = find_subject(subject, objects, (*native.pods, *ended))
     if who.pods[0].is_terminal:
         return _of_ended(who, who.pods[0])
-    return of_moment(who, _moment_of(native, who), why_not=why_not)
+    moment = _moment_of(native, who)
+    found = of_moment(who, moment, why_not=why_not)
+    threat = threat_to(native, moment.pod) if moment.is_placed and why_not is None else None
+    if threat is None:
+        return found
+    pod = moment.pod
+    return replace(
+        found,
+        summary=sentence_of(threat, pod),
+        native=f"Preempted by pod {threat.moment.pod.uid or threat.moment.pod.key} on node {threat.node}",
+        waiting=(wait_of(threat, pod),),
+        changes=tuple(protections(native, threat, pod)),
+    )
 
 
 def _moment_of(native: Native, who: Subject) -> Moment:
@@ -265,7 +278,7 @@ def _changes(
         bench = Bench(moment, target)
         if target in bench.found.passing or moment.pod.node_name == moment.state.names[target]:
             return [], []
-    elif moment.is_placed or moment.attempt.chosen >= 0:
+    elif moment.is_placed or moment.attempt.chosen >= 0 or moment.attempt.preemption.chosen is not None:
         return [], []
     found = search(_options(bench), bench, CHANGES_MAX)
     notes = [] if found else ["no single change that was tried lets it fit"]

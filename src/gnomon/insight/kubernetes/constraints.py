@@ -196,12 +196,13 @@ def terms_of_others(bench: Bench) -> Iterator[Option]:
         for i, term in enumerate(terms):
             rest = (*terms[:i], *terms[i + 1 :])
             changed = replace(spec, affinity=replace(spec.affinity, **{name: rest}))
-            text = f"{field} {_selector(term.label_selector)} over {term.topology_key}"
+            text = f"{field} {selector_text(term.label_selector)} over {term.topology_key}"
             place = f"affinity.{field}.required[{i}]"
             yield _removal(bench, place, text, changed, "only prefer, and do not require,")
 
 
-def _selector(selector: LabelSelector | None) -> str:
+def selector_text(selector: LabelSelector | None) -> str:
+    """A selector as one writes it on a command line."""
     if selector is None:
         return "of no pods"
     parts = [

@@ -27,8 +27,9 @@ from gnomon.systems.kubernetes.state import State, Surroundings
 class Moment:
     """``state``: the cluster just before the pod's turn; ``pod``: the one that is asked about, as it was created;
     ``refused``: what the API server said where it did not create it; ``before``: the pods that were tried in front of
-    it, each with the node that it got (empty: none); ``created``: those that there were when it was to be created, and
-    ``in_use`` what was used of each quota then (``namespace/name``); ``row``: of the log, -1 without a run, and
+    it, each with the node that it got (empty: none), and ``victims`` whom they preempt; ``created``: those that there were when it was to be created, and
+    ``in_use`` what was used of each quota then (``namespace/name``); ``missing``: how many pods of its workload
+    are to be created from it on; ``row``: of the log, -1 without a run, and
     ``went_to``: the node that it got there."""
 
     objects: Objects
@@ -37,8 +38,10 @@ class Moment:
     pod: Pod
     refused: str = ""
     before: tuple[tuple[Pod, str], ...] = ()
+    victims: dict[str, tuple[str, ...]] = field(default_factory=dict)
     created: tuple[Pod, ...] = ()
     in_use: Mapping[str, Amounts] = field(default_factory=dict)
+    missing: int = 1
     row: int = -1
     went_to: str = ""
 
@@ -85,7 +88,17 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
     for one in made:
         admitted, text = gate.admit(one)
         if one.key == pod.key and text:
-            return Moment(objects, state, settings, admitted, text, created=tuple(gate.created), in_use=gate.in_use)
+            peers = sum(1 for other in made[made.index(one) :] if one.owner and is_peer(one, other))
+            return Moment(
+                objects,
+                state,
+                settings,
+                admitted,
+                text,
+                created=tuple(gate.created),
+                in_use=gate.in_use,
+                missing=max(peers, 1),
+            )
         if not text:
             queue.append(admitted)
     ordered = sorted(queue, key=_order)
@@ -102,6 +115,13 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
 def exists(pod: Pod) -> bool:
     """Whether the API server has a pod already, and did not only read of it in a manifest."""
     return bool(pod.uid or pod.node_name) or pod.creation_ns is not None or bool(pod.conditions)
+
+
+def is_peer(one: Pod, other: Pod) -> bool:
+    """Whether two pods are of one workload."""
+    mine, its = one.owner, other.owner
+    same = mine is not None and its is not None and (mine.kind, mine.name) == (its.kind, its.name)
+    return one.namespace == other.namespace and same
 
 
 def _order(pod: Pod) -> tuple[int, int, int]:
@@ -130,6 +150,7 @@ def _tried(moment: Moment, ordered: list[Pod]) -> Iterable[tuple[Pod, str]]:
         chosen = attempt.preemption.chosen
         if chosen is not None:
             name = state.names[chosen.node]
+            moment.victims[pod.key] = tuple(victim.pod.key for victim in chosen.victims)
             state.nominate(replace(pod, nominated_node=name), name)
             refused.clear()
         yield pod, ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OTHERS, OWN
@@ -10,7 +10,7 @@ from gnomon.insight.explain.phrases import Numbers, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import quantity, shown
-from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, quota_key, usage_of
+from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, is_peer, quota_key, usage_of
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.policies import ResourceQuota
@@ -18,8 +18,11 @@ from gnomon.systems.kubernetes.quotas import applies
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import Deployment
 
+Over = dict[str, tuple[int, int, int]]
+"""By what a quota limits, where it is exceeded: asked, used, hard."""
 
-def binding(moment: Moment) -> tuple[ResourceQuota, dict[str, tuple[int, int, int]]] | None:
+
+def binding(moment: Moment) -> tuple[ResourceQuota, Over] | None:
     """The quota that refuses the pod, and by what it limits (asked, used, hard) where it is exceeded; None: a limit
     range, or a field that is missing."""
     for quota in moment.objects.resource_quotas:
@@ -68,7 +71,21 @@ def quota_summary(moment: Moment) -> str:
         for name, (asked, used, hard) in over.items()
     ]
     what = f"the quota {quota.namespace}/{quota.name} allows {listed(parts)}"
-    return f"{pod.key} is not created, and the scheduler never sees it: {what}"
+    return f"{pod.key} is not created, and the scheduler never sees it: {what}{_held_idle(moment, quota, over)}"
+
+
+def _held_idle(moment: Moment, quota: ResourceQuota, over: Over) -> str:
+    """That those who hold the quota wait themselves."""
+    holders = holders_of(moment, quota, over)
+    if not holders or any(one.node_name for one in holders):
+        return ""
+    return f"; it is held by {listed([one.key for one in holders], 4)}, of which none has a node"
+
+
+def holders_of(moment: Moment, quota: ResourceQuota, over: Over) -> list[Pod]:
+    """The pods that count in what is exceeded."""
+    counting = [one for one in moment.created if applies(quota, one)]
+    return [one for one in counting if any(usage_of(quota, one).get(name) for name in over)]
 
 
 def amount_of(name: str, amount: int) -> str:
@@ -84,7 +101,7 @@ def quota_options(bench: Bench) -> Iterator[Option]:
         return
     quota, over = found
     where = f"resourcequota/{quota.namespace}/{quota.name}"
-    raised = {name: used + asked for name, (asked, used, _) in over.items()}
+    raised = {name: used + asked * moment.missing for name, (asked, used, _) in over.items()}
     hard = {**quota.hard, **raised}
     yield Option(
         kind=LIMIT,
@@ -99,28 +116,30 @@ def quota_options(bench: Bench) -> Iterator[Option]:
     yield from _less(bench, quota, over)
     yield from _without_surge(bench, quota)
     yield from _another(bench, quota, over)
+    yield from _idle_workloads(bench, quota, over)
 
 
-def _created(bench: Bench, quota: ResourceQuota, pod: Pod | None = None, gone: Pod | None = None) -> Effect | None:
+def _created(bench: Bench, quota: ResourceQuota, pod: Pod | None = None, gone: Sequence[Pod] = ()) -> Effect | None:
     """What comes of it when the pod is created with another quota, as another pod, or after a pod has gone."""
     moment, pod = bench.moment, pod or bench.moment.pod
     key = quota_key(quota)
     quotas = tuple(quota if quota_key(one) == key else one for one in moment.objects.resource_quotas)
     used = {name: {**amounts} for name, amounts in moment.in_use.items()}
-    for one in quotas if gone is not None else ():
-        if gone is not None and applies(one, gone):
-            for name, amount in usage_of(one, gone).items():
+    for one in quotas:
+        for away in gone:
+            for name, amount in usage_of(one, away).items() if applies(one, away) else ():
                 used[quota_key(one)][name] = used[quota_key(one)].get(name, 0) - amount
     gate = Gatekeeper(replace(moment.objects, resource_quotas=quotas), (), used)
-    _, text = gate.admit(pod)
-    if text:
-        return None
-    nodes = bench.nodes(replace(pod, node_name=""))
-    effect = bench.effect(nodes)
-    return Effect("it is created" + (f", and {effect.text}" if effect else ", but fits on no node"))
+    for number in range(moment.missing):
+        _, text = gate.admit(replace(pod, name=f"{pod.name}+{number}"))
+        if text:
+            return None
+    effect = bench.effect(bench.nodes(replace(pod, node_name="")))
+    created = "it is created" if moment.missing == 1 else f"it and the {moment.missing - 1} after it are created"
+    return Effect(created + (f", and {effect.text}" if effect else ", but fits on no node"))
 
 
-def _less(bench: Bench, quota: ResourceQuota, over: dict[str, tuple[int, int, int]]) -> Iterator[Option]:
+def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
     from gnomon.insight.kubernetes.own import with_request
 
     spec: PodSpec = bench.pod.spec
@@ -190,7 +209,7 @@ def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
         field="spec.strategy.rollingUpdate",
         before=f"maxSurge {deployment.max_surge}, maxUnavailable {deployment.max_unavailable}",
         after="maxSurge 0, maxUnavailable 1",
-        attempt=lambda: _created(bench, quota, gone=old[0]),
+        attempt=lambda: _created(bench, quota, gone=old[:1]),
     )
 
 
@@ -207,11 +226,11 @@ def deployment_of(pod: Pod, objects: Objects) -> Deployment | None:
     return next((one for one in objects.deployments if (one.namespace, one.name) == (pod.namespace, name)), None)
 
 
-def _another(bench: Bench, quota: ResourceQuota, over: dict[str, tuple[int, int, int]]) -> Iterator[Option]:
+def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
     """The smallest pod under the quota whose end leaves enough."""
     able = []
     for one in bench.moment.created:
-        if applies(quota, one) and one.key != bench.pod.key:
+        if applies(quota, one) and one.key != bench.pod.key and not is_peer(one, bench.pod):
             usage = usage_of(quota, one)
             if all(usage.get(name, 0) >= asked + used - hard for name, (asked, used, hard) in over.items()):
                 able.append((sum(usage.get(name, 0) for name in over), one.key, one))
@@ -225,5 +244,27 @@ def _another(bench: Bench, quota: ResourceQuota, over: dict[str, tuple[int, int,
             field="",
             before="running",
             after=None,
-            attempt=lambda: _created(bench, quota, gone=gone),
+            attempt=lambda: _created(bench, quota, gone=(gone,)),
+        )
+
+
+def _idle_workloads(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
+    """Another workload none of whose pods has a node gives way for now."""
+    found: dict[tuple[str, str], list[Pod]] = {}
+    for one in holders_of(bench.moment, quota, over):
+        if one.owner is not None and not is_peer(one, bench.pod):
+            found.setdefault((one.owner.kind, one.owner.name), []).append(one)
+    for (kind, name), pods in found.items():
+        if len(pods) < 2 or any(one.node_name for one in pods):
+            continue
+        yield Option(
+            kind=OTHERS,
+            size=1.5,
+            phrase=f"let {kind} {name} wait: delete its {len(pods)} pods, none of which has a node",
+            object=f"{kind.lower()}/{quota.namespace}/{name}",
+            field="",
+            before=len(pods),
+            after=0,
+            attempt=lambda pods=tuple(pods): _created(bench, quota, gone=pods),  # type: ignore[misc]
+            group="idle workload",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from gnomon.insight.explain.why_not import WhyNot
 from gnomon.insight.kubernetes.bench import Bench
 from gnomon.insight.kubernetes.classes import classes
 from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.summary import refusals
 from gnomon.model.errors import unknown_name
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
 
@@ -73,8 +74,10 @@ def why_not(moment: Moment, bench: Bench, node: int) -> PodWhyNot:
         return PodWhyNot(name, True, f"{pod.key} is on {name}", ("it is there",))
     for one in classes(bench.found):
         if node in one.members and one.plugin:
-            text = f"{name} does not take {pod.key}: {'; '.join(one.reasons)}"
-            return PodWhyNot(name, False, text, one.reasons, one.plugin)
+            alone = replace(one, nodes=1, example=name, members=(node,))
+            clauses = [wait.text for wait in refusals(bench, [alone])]
+            text = f"{name} does not take {pod.key}: {'; '.join((*one.reasons, *clauses))}"
+            return PodWhyNot(name, False, text, (*one.reasons, *clauses), one.plugin)
     if moment.refused:
         return PodWhyNot(name, True, f"{name} would take {pod.key}, but it is not created", (moment.refused,))
     attempt = Scheduler(moment.state, moment.settings, percentage=100).attempt(bench.pod)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
+
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity
+from gnomon.insight.kubernetes.constraints import selector_text
 from gnomon.insight.kubernetes.moment import Moment
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
-from gnomon.systems.kubernetes.objects import Pod, Requirement
+from gnomon.systems.kubernetes.census import ANTI
+from gnomon.systems.kubernetes.objects import PodAffinityTerm, Requirement
+from gnomon.systems.kubernetes.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
 from gnomon.systems.kubernetes.requests import host_ports
 from gnomon.systems.kubernetes.selectors import REJECTING, meets, tolerates
 
@@ -69,8 +74,16 @@ def _of_resources(bench: Bench, rows: list[PodNodeClass]) -> _Told:
         about = f"node/{state.names[best]}"
     full = sum(int(state.count[node] >= state.allowed[node]) for node in nodes)
     if full:
-        parts.append(f"{counted(full, 'node')} of them have as many pods as they may")
+        which = f"{counted(full, 'node')} of them have" if full < len(nodes) else "there are"
+        example = next(node for node in nodes if state.count[node] >= state.allowed[node])
+        parts.append(
+            f"{which} as many pods as may be ({state.count[example]} of {state.allowed[example]} on "
+            f"{state.names[example]})"
+        )
         numbers["full"] = full
+    if not parts:
+        names = {key: None for node in nodes for key in state.nominated.get(state.names[node], {})}
+        parts.append(f"what is free is kept for {listed(names, 3)}, of at least its priority")
     return listed(parts), about, numbers
 
 
@@ -153,6 +166,42 @@ def _of_volumes(bench: Bench, rows: list[PodNodeClass]) -> _Told:
     return "; ".join(parts) or text, about, {}
 
 
+def _of_others(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    """Which pods it must be near, or may not be near."""
+    spec, state = bench.pod.spec, bench.state
+    reasons = {reason for row in rows for reason in row.reasons}
+    parts: list[str] = []
+    holder = ""
+    if AFFINITY in reasons:
+        parts += [f"no pod {_pods(one)} is there" for one in spec.affinity.pod_required]
+    if ANTI_AFFINITY in reasons:
+        for one in spec.affinity.anti_required:
+            holder = holder or _selected(bench, one)
+            parts.append(f"a pod {_pods(one)} is there already, which its anti-affinity bars")
+    if EXISTING in reasons:
+        held = [one for one in state.census.selecting(bench.found.query.shape.kind) if one.role == ANTI and one.total]
+        for term in held[:2]:
+            node = int(np.flatnonzero(term.on_node)[0])
+            owner = next(pod for pod in state.pods[node].values() if term in pod.shape.holds)
+            holder = holder or owner.pod.key
+            parts.append(f"{owner.pod.key} on {state.names[node]} bars pods {_pods(term.term)}, as this one is")
+    return listed(parts, 3), f"pod/{holder or bench.pod.key}", {}
+
+
+def _pods(term: PodAffinityTerm) -> str:
+    return f"with {selector_text(term.label_selector)} of the same {term.topology_key}"
+
+
+def _selected(bench: Bench, term: PodAffinityTerm) -> str:
+    """A pod that a term selects."""
+    kind, census = bench.found.query.shape.kind, bench.state.census
+    for there in bench.state.pods:
+        for one in there.values():
+            if census.selects(term, kind.namespace, one.shape.kind):
+                return one.pod.key
+    return ""
+
+
 _TELLERS: dict[str, Callable[[Bench, list[PodNodeClass]], _Told]] = {
     FIT: _of_resources,
     "NodeAffinity": _of_labels,
@@ -162,26 +211,18 @@ _TELLERS: dict[str, Callable[[Bench, list[PodNodeClass]], _Told]] = {
     "PodTopologySpread": _of_spread,
     "VolumeBinding": _of_volumes,
     "VolumeZone": _of_volumes,
+    "InterPodAffinity": _of_others,
 }
 
 
 def sentence(moment: Moment, waits: Iterable[Wait]) -> str:
     """Why it fits on no node."""
-    clauses = [
-        f"{counted(int(nodes), 'node')}: {one.text}" if isinstance(nodes := one.numbers.get("nodes"), int) else one.text
-        for one in waits
-    ]
+    told = [(one.numbers.get("nodes"), one.text) for one in waits]
     count = len(moment.state.nodes)
-    head = (
-        f"{moment.pod.key} fits on none of the {counted(count, 'node')}"
-        if count != 1
-        else (f"{moment.pod.key} does not fit on the only node")
-    )
-    if len(clauses) == 1:
-        return f"{head}: {clauses[0].partition(': ')[2] or clauses[0]}"
-    return f"{head}: on {'; on '.join(clauses[:CLAUSES_MAX])}"
-
-
-def placed_sentence(pod: Pod) -> str:
-    """Of a pod that is on a node."""
-    return f"{pod.key} is on {pod.node_name}"
+    head = f"{moment.pod.key} fits on none of the {counted(count, 'node')}"
+    if count == 1:
+        head = f"{moment.pod.key} does not fit on the only node"
+    if len(told) == 1:
+        return f"{head}: {told[0][1]}"
+    clauses = [f"on {counted(int(nodes or 0), 'node')} {text}" for nodes, text in told[:CLAUSES_MAX]]
+    return f"{head}: {'; '.join(clauses)}"

@@ -1,0 +1,156 @@
+"""What users asked in public trackers, on objects as kubectl writes them: the right reason, the right smallest change.
+
+Cases and right answers: the collection of user problems, by number; the files say what the cluster is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gnomon.api import explain
+from gnomon.insight.explain import Explanation
+from gnomon.systems.kubernetes.scenario import read_scenario
+
+CASES = Path(__file__).parent / "cases"
+
+
+def explained(case: str, subject: str, *, why_not: str | None = None) -> Explanation:
+    return explain(subject, read_scenario([str(CASES / f"{case}.yaml")]), why_not=why_not)
+
+
+def changes(found: Explanation) -> list[tuple[str, object, object]]:
+    assert all(one.confirmed for one in found.changes)
+    costs = [one.cost for one in found.changes]
+    assert costs == sorted(costs)
+    return [(one.field or one.object, one.before, one.after) for one in found.changes]
+
+
+class TestU01SkewAfterARollout:
+    """matching + self - global minimum <= maxSkew, the old generation counted."""
+
+    def test_only_the_emptiest_node_takes_the_first_new_pod(self) -> None:
+        found = explained("u01_spread_and_rollout", "app1-new-1")
+        assert found.native == "Successfully assigned default/app1-new-1 to n3"
+        assert [(one.nodes, one.example, one.reasons) for one in found.classes] == [
+            (1, "n3", ("fits",)),
+            (2, "n1", ("node(s) didn't match pod topology spread constraints",)),
+        ]
+
+    def test_why_not_another_node_has_the_numbers_and_the_change(self) -> None:
+        found = explained("u01_spread_and_rollout", "app1-new-1", why_not="n1")
+        assert found.why_not is not None
+        assert "n1 would be 2 + 1 - 1 = 2 > 1" in found.why_not.text
+        assert changes(found)[0] == (
+            "spec.topologySpreadConstraints[kubernetes.io/hostname].matchLabelKeys",
+            None,
+            "pod-template-hash",
+        )
+
+
+class TestU03MisspeltSelector:
+    def test_the_message_has_the_selector_alone(self) -> None:
+        found = explained("u03_selector_typo", "typo")
+        assert found.native == (
+            "0/10 nodes are available: 10 node(s) didn't match Pod's node affinity/selector. no new claims to "
+            "deallocate, preemption: 0/10 nodes are available: 10 Preemption is not helpful for scheduling."
+        )
+
+    def test_four_of_the_nodes_would_not_do_anyway(self) -> None:
+        found = explained("u03_selector_typo", "typo")
+        selector = "node(s) didn't match Pod's node affinity/selector"
+        assert [(one.nodes, one.reasons) for one in found.classes] == [
+            (6, (selector,)),
+            (4, (selector, "besides: Insufficient cpu")),
+        ]
+
+    def test_the_smallest_change_is_the_value_that_nodes_have(self) -> None:
+        found = explained("u03_selector_typo", "typo")
+        assert changes(found)[0] == ("spec.nodeSelector.pool", "genral", "general")
+        assert found.changes[0].what.startswith("pool: genral → general: 6 nodes take it then")
+        assert not any("cpu" in one.field for one in found.changes)
+
+
+class TestU04ZonalDisk:
+    def test_the_volume_holds_it_and_not_the_processors(self) -> None:
+        found = explained("u04_zonal_disk", "db-0")
+        assert found.native.startswith(
+            "0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity"
+        )
+        assert [(one.rule, one.object) for one in found.waiting] == [("VolumeBinding", "persistentvolume/pv-b")]
+        assert "topology.kubernetes.io/zone In b" in found.summary
+
+    def test_only_a_node_in_the_zone_of_the_disk_helps(self) -> None:
+        (change,) = explained("u04_zonal_disk", "db-0").changes
+        assert "one more node like node-a with topology.kubernetes.io/zone=b" in change.what
+
+
+class TestU05PreemptionAndBudgets:
+    def test_the_victim_is_the_most_important_pod_since_it_alone_breaks_no_budget(self) -> None:
+        found = explained("u05_preemption_and_budgets", "very-high")
+        told = found.as_dict()["preemption"]
+        assert (told["node"], told["victims"], told["pdb_violations"]) == ("worker", ["default/high"], 0)
+        assert found.native == "0/2 nodes are available: 2 Too many pods."
+
+    def test_the_victim_is_told_by_whom_and_what_protects_it(self) -> None:
+        found = explained("u05_preemption_and_budgets", "pod/high")
+        assert found.waiting[0].object == "pod/default/very-high"
+        assert "breaks fewest disruption budgets" in found.summary
+        assert "PodDisruptionBudget for app=high" in found.changes[-1].what
+
+
+class TestU07DaemonSetsTakeAShare:
+    def test_the_largest_pod_that_can_ever_fit_is_the_change(self) -> None:
+        found = explained("u07_daemonsets_take_a_share", "solver")
+        assert changes(found) == [("spec.containers[c].resources.requests.cpu", "16", "14890m")]
+        assert found.notes == (
+            "an empty node like big-1 has room for 14890m cpu at most "
+            "(capacity 16 cpu, allocatable 15890m cpu, 1 cpu for DaemonSets)",
+        )
+
+
+class TestU09RolloutAndQuota:
+    def test_the_surge_pod_is_refused_at_creation(self) -> None:
+        found = explained("u09_rollout_and_quota", "deployment/renderer")
+        assert found.state == "rejected"
+        assert found.native.endswith(
+            "is forbidden: exceeded quota: compute, requested: limits.cpu=3, used: limits.cpu=21500m, "
+            "limited: limits.cpu=24"
+        )
+        assert found.waiting[0].as_dict()["numbers"] == {
+            "asked_limits.cpu": 3,
+            "used_limits.cpu": 21.5,
+            "limit_limits.cpu": 24,
+            "from_s": 0,
+            "waited_s": 0,
+        }
+
+    def test_no_surge_or_a_quota_of_24_5(self) -> None:
+        found = changes(explained("u09_rollout_and_quota", "deployment/renderer"))
+        assert (
+            "spec.strategy.rollingUpdate",
+            "maxSurge 25%, maxUnavailable 0",
+            "maxSurge 0, maxUnavailable 1",
+        ) in found
+        assert ("spec.hard.limits.cpu", "24", "24500m") in found
+
+
+class TestU18TwoGangsAndAQuota:
+    def test_the_quota_is_held_by_pods_that_wait_themselves(self) -> None:
+        found = explained("u18_gangs_and_quota", "job/j1")
+        assert found.state == "rejected"
+        assert "exceeded quota: gpus" in found.native
+        assert "ml/j1-0, ml/j1-1, ml/j2-0 and ml/j2-1, of which none has a node" in found.summary
+
+    def test_one_job_at_a_time_or_room_for_both(self) -> None:
+        found = explained("u18_gangs_and_quota", "job/j1")
+        assert [one.object for one in found.changes][0] == "resourcequota/ml/gpus"
+        assert any(one.object == "job/ml/j2" for one in found.changes)
+
+
+@pytest.mark.parametrize("case", sorted(path.stem for path in CASES.glob("*.yaml")))
+def test_the_same_files_get_the_same_answer(case: str) -> None:
+    scenario = read_scenario([str(CASES / f"{case}.yaml")])
+    pending = next(pod for pod in scenario.native.pods if not pod.node_name)
+    assert explain(pending.key, scenario).as_dict() == explain(pending.key, scenario).as_dict()
