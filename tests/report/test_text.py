@@ -161,7 +161,7 @@ def test_a_summary_tells_what_went_wrong_in_a_few_lines() -> None:
         faults            1 crash
         time to detect    mean 3s, p50 3s, p99 3s, max 3s
         time to isolate   mean 3s, p50 3s, p99 3s, max 3s
-        time to recover   mean 2s, p50 2s, p99 2s, max 2s
+        time to recover   mean 5s, p50 5s, p99 5s, max 5s
         attempts failed   1 node; 1 tried again, 0 tasks given up
         survival          100%
         work lost         5s; 5s done again

@@ -15,6 +15,8 @@ def recovery_facts(found: Facts | None) -> list[tuple[str, str]]:
 
     >>> recovery_facts({"faults": {"crash": 2}, "retries": 3, "attempts_failed": {"node_memory": 4}, "gave_up": 1})
     [('faults', '2 crash'), ('attempts failed', '4 node memory; 3 tried again, 1 task given up')]
+    >>> recovery_facts({"copies": {"orphaned": 32, "won": 0, "fenced": 31}})
+    [('copies', '32 orphaned, 31 stopped')]
     >>> recovery_facts(None)
     []
     """
@@ -30,7 +32,8 @@ def _facts(found: Facts) -> Iterator[tuple[str, str]]:
         yield "survival", finely(found["survival"])
     if found.get("work_lost_s"):
         yield "work lost", f"{duration(found['work_lost_s'])}; {duration(found['work_redone_s'])} done again"
-    yield "copies", _counts(found.get("copies"))
+    copies = found.get("copies") or {}  # they are stopped by a fence, but also when a partition is over
+    yield "copies", _counts({"stopped" if name == "fenced" else name: count for name, count in copies.items()})
     yield "ran twice", _twice(found.get("ran_twice") or {})
     yield "available", _available(found)
     if found.get("throughput_cpus") is not None and found.get("goodput_cpus") is not None:

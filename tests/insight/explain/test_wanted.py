@@ -58,3 +58,29 @@ def test_a_limit_that_is_only_not_reached_before_the_run_ends_is_no_remedy(until
     assert [one.after for one in found.changes if one.field == "limits.memory"] == ["3Gi"]
     assert found.changes[0].what.startswith("raise its limit of memory from 2Gi to 3Gi: ")
     assert "it used just over 2Gi, limit 2Gi" in found.summary
+
+
+def test_a_service_whose_node_crashed_starts_anew_sooner_if_that_is_noticed_and_answered_sooner() -> None:
+    """It is away for 45 s until that is noticed, and 5 min more: from 1h to 1h5m45s."""
+    text = SERVICE.replace("partition:", "crash:")
+    found = explain("web", text)
+    changes = {one.field: one for one in found.changes}
+    assert set(changes) == {"operation.eviction.after"}
+    assert changes["operation.eviction.after"].what.startswith("give lost nodes up 2m after they are noticed")
+    assert changes["operation.eviction.after"].what.endswith(": it starts anew at 1h2m45s instead of 1h5m45s")
+    assert run(text.replace("after: 5m", "after: 2m")).outcome.start_ns.tolist() == [(3600 + 165) * 10**9]
+    assert found.notes == ("listed is what at least halves the delay: it starts anew by 1h2m53s",)
+
+
+def test_a_service_that_only_its_lost_node_takes_needs_another_such_node() -> None:
+    """Given up at once, it waits for the only node that it may run on, which is the one that it lost."""
+    text = """
+        cluster: {nodes: [{name: n, cpu: 4, labels: {disk: own}}, {name: m, cpu: 4, count: 3}]}
+        work: [{id: web, cpu: 4, labels: {disk: own}}]
+        faults: [{at: 1h, reboot: node/n, for: 20m}]
+        until: 4h
+        """
+    found = explain("web", text)
+    assert [one.what for one in found.changes] == [
+        "add 1 node labelled disk=own with 4 cpu: it starts anew at 1h instead of 1h20m"
+    ]

@@ -14,7 +14,7 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import failures
 from gnomon.insight.explain.ordeals import delay_ns, duplicates, planned_ns, slowest, stopped_by
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.explain.wanted import Wanted, done_by, run_again, run_once, run_to_its_end
+from gnomon.insight.explain.wanted import Wanted, done_by, run_again, run_once, run_to_its_end, start_anew
 from gnomon.model.resources import NEVER
 
 
@@ -42,6 +42,20 @@ class Mishap:
     wanted: Wanted
     since_fault_ns: int = 0
     less: Wanted | None = None
+
+
+def _away(ground: Ground, tasks: Sequence[int], task: int, row: int) -> Mishap | None:
+    """It runs on beyond the end of the run, and was away for a while, as its node was lost: that may be shorter."""
+    log, start = ground.past.log, int(ground.past.outcome.start_ns[task])
+    fault = fault_behind(ground, row)
+    since = int(log.t_ns[fault if fault >= 0 else row])
+    gone, those = start - since, [one for one in tasks if failures(ground, one)]
+    if gone <= 0:
+        return None
+    half, tenth = (
+        start_anew(those, start - part, since_ns=since, now_ns=start) for part in ((gone + 1) // 2, (gone + 9) // 10)
+    )
+    return Mishap(Trouble.LATE, row, Reason.NODE, half, less=tenth)
 
 
 _OF_ITS_USE = (Reason.EXIT, Reason.MEMORY, Reason.NODE_MEMORY, Reason.EVICTED, Reason.DISK, Reason.STORE)
@@ -85,7 +99,7 @@ def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
     if state is State.RUNNING and (lost or slowest(ground, task)[0] >= 0):
         undisturbed = int(what.first_start_ns[task]) + min(planned_ns(ground, task), NEVER)
         if undisturbed > min(until, ground.horizon_ns):
-            return None
+            return _away(ground, tasks, task, lost[-1]) if reason is Reason.NODE else None
         wanted = done_by(tasks, min(until, ground.horizon_ns))
     elif late:
         end = int(what.end_ns[task])

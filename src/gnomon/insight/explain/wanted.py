@@ -92,6 +92,27 @@ def run_again(tasks: Sequence[int], until_ns: int, *, proven_ns: int = 0) -> Wan
     return Wanted("runs in the end", until_ns, reached, lambda t_ns: f"starts at {span(t_ns)} and runs on")
 
 
+def start_anew(tasks: Sequence[int], until_ns: int, *, since_ns: int, now_ns: int) -> Wanted:
+    """That all tasks have started anew by a time, after what stopped them (``since_ns``); ``now_ns``: when they do as
+    it is."""
+
+    def reached(log: Log) -> int | None:
+        latest = 0
+        for task in tasks:
+            rows = _place_changes(log, task)
+            if not len(rows) or log.kind[rows[-1]] != Kind.START or log.t_ns[rows[-1]] < since_ns:
+                return None
+            latest = max(latest, int(log.t_ns[rows[-1]]))
+        return latest if latest <= until_ns else None
+
+    return Wanted(
+        f"starts anew by {span(until_ns)}",
+        until_ns,
+        reached,
+        lambda t_ns: f"starts anew at {span(t_ns)} instead of {span(now_ns)}",
+    )
+
+
 def run_once(tasks: Sequence[int], until_ns: int, *, endless: bool = False) -> Wanted:
     """That all tasks are done, and that no copy of one that was given up runs beside it, or to its end.
 
