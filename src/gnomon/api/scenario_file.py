@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
+from gnomon.api.scenario_native import NATIVE_KEYS, beside, parts, read_options
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
@@ -68,6 +69,8 @@ class ScenarioSpec(Spec):
     system: Name = "plain"
     cluster: Any = None
     work: Any
+    usage: Any = None
+    changes: Any = None
     policy: Any = None
     until: Duration = NEVER
     seed: Annotated[int, BeforeValidator(whole(0, 2**63 - 1))] = 0
@@ -106,7 +109,12 @@ def read_scenarios(document: Located) -> list[Scenario]:
             )
         raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     notes: list[Note] = []
-    native = _native(document) if spec.system != "plain" else None
+    native = _native(document, spec.until) if spec.system != "plain" else None
+    for key in NATIVE_KEYS if native is None else ():
+        if document.value.get(key) is not None:
+            raise document.error(
+                "only native files of a system have that", key, allowed=f"system: {', '.join(SYSTEMS)}"
+            )
     if native is None:
         recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
         work = _work(document.at("work"), recovery)
@@ -145,22 +153,13 @@ def read_scenarios(document: Located) -> list[Scenario]:
     return [replace(scenario, policy=policy) for policy in _policies(document)]
 
 
-def _native(document: Located) -> Scenario:
+def _native(document: Located, until_ns: int) -> Scenario:
     """What the native files say that stand under ``cluster`` and ``work``."""
     paths = [
-        _beside(part) for name in ("cluster", "work") if name in document.value for part in _parts(document.at(name))
+        beside(part) for name in ("cluster", "work") if name in document.value for part in parts(document.at(name))
     ]
-    return _loaded(SYSTEMS[document.value["system"]].read, paths, document)
-
-
-def _parts(document: Located) -> list[Located]:
-    """A path, or each of a list of paths."""
-    several = document.value if isinstance(document.value, list) else None
-    parts = [document] if several is None else [document.at(position) for position in range(len(several))]
-    for part in parts:
-        if not isinstance(part.value, str):
-            raise part.error("a native file is wanted", found=part.value, allowed="a path, or a list of paths")
-    return parts
+    options = read_options(document, until_ns)
+    return _loaded(partial(SYSTEMS[document.value["system"]].read, **options), paths, document)
 
 
 def _operation(document: Located, default: Operation) -> Operation:
@@ -177,9 +176,9 @@ def _work(document: Located, recovery: Recovery) -> Work:
     """Paths, one or several, or tasks in place; ``recovery``: of tasks that say nothing of it."""
     load = partial(load_work, recovery=recovery)
     if isinstance(document.value, str):
-        return _loaded(load, [_beside(document)], document)
+        return _loaded(load, [beside(document)], document)
     if isinstance(document.value, list) and document.value and all(isinstance(item, str) for item in document.value):
-        paths = [_beside(document.at(position)) for position in range(len(document.value))]
+        paths = [beside(document.at(position)) for position in range(len(document.value))]
         return _loaded(load, paths, document)
     if isinstance(document.value, list | dict):
         return read_work(document, recovery=recovery)
@@ -199,7 +198,7 @@ def _cluster(document: Located, work: Work, notes: list[Note]) -> Cluster:
     if isinstance(given, int) and not isinstance(given, bool):
         return _loaded(load_cluster, given, part)
     if isinstance(given, str):
-        path = _beside(part)
+        path = beside(part)
         return _loaded(load_cluster, given if is_number(given) and not os.path.exists(path) else path, part)
     if isinstance(given, dict):
         return read_cluster(part)
@@ -278,11 +277,6 @@ def _tenants(spec: ScenarioSpec, document: Located) -> tuple[Sequence[Tenant], s
         if getattr(spec, name) is not None:
             return read_tenants(document.at(name)), spec.tenants_by or by or "user"
     return (), spec.tenants_by or "user"
-
-
-def _beside(document: Located) -> str:
-    """A path in a scenario is relative to the scenario's folder."""
-    return os.path.join(os.path.dirname(document.file or ""), document.value)
 
 
 def _stem(file: str | None) -> str:

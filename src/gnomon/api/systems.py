@@ -32,10 +32,10 @@ class System:
     placer: str = ""
     explainer: str = ""
 
-    def read(self, paths: Sequence[Path]) -> Scenario:
-        """The scenario of native files."""
-        read: Callable[[Sequence[Path]], Scenario] = _loaded(self.reader)
-        return read(paths)
+    def read(self, paths: Sequence[Path], **options: Any) -> Scenario:
+        """The scenario of native files; ``options`` as the system's reader has them."""
+        read: Callable[..., Scenario] = _loaded(self.reader)
+        return read(paths, **options)
 
     def make_placer(self) -> MakePlacer | None:
         """What makes the system's own scheduler, None if it has none."""

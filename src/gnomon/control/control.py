@@ -17,7 +17,7 @@ from gnomon.control.copies import Copies
 from gnomon.control.drains import Drains
 from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
-from gnomon.control.placer import MakePlacer
+from gnomon.control.placer import MakePlacer, Placer
 from gnomon.control.plane import Plane
 from gnomon.control.plans import SAVES, Plans
 from gnomon.control.progress import Progress
@@ -205,9 +205,8 @@ class Control:
         self._read()
         self._drains.go_on()
         self._read()
-        if self._placer is not None and not self._plane.frozen:
-            self._placer.place()
-            self._read()
+        if self._placer is not None:
+            self._place(self._placer)
         if self._again.fresh:
             self._copies.begin()
         changed = int(board.w.at[ROWS]) > rows
@@ -215,6 +214,14 @@ class Control:
         due = board.now if changed and not before_pass else self._timers.next_ns
         board.call(due_ns=due, again=before_pass and bool(self._again.fresh))
         return board.w
+
+    def _place(self, placer: Placer) -> None:
+        """Let it act until it has nothing more to do."""
+        before = -1
+        while before < self._board.w.at[ROWS] and not self._plane.frozen:
+            before = int(self._board.w.at[ROWS])
+            placer.place()
+            self._read()
 
     def is_stuck(self) -> bool:
         """Whether the run would go on for ever: it has no horizon, and has made no progress for too long."""

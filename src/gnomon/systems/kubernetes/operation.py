@@ -7,7 +7,6 @@ versions that the sheet names; node-monitor-grace-period by PR 126287 (1.32).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from gnomon.model.operation import ControlPlane, Enforcement, Eviction, Heartbeat, Operation, Pressure
@@ -30,9 +29,6 @@ HARD_MEMORY: Final = 100 * MEBI
 
 CRASH_LOOP: Final = Backoff(first_ns=10 * SECOND, factor_e4=20_000, most_ns=300 * SECOND, free=1, reset_ns=600 * SECOND)
 """Restarts of a container: the first at once, then 10 s doubling to 5 min, anew after 10 min of running."""
-
-JOB_BACKOFF: Final = Backoff(first_ns=10 * SECOND, factor_e4=20_000, most_ns=600 * SECOND)
-"""New pods of a Job after failures: 10 s doubling to 10 min."""
 
 OWN_DOING: Final = ("exit", "memory", "killed")
 """What a container dies of by itself: it is restarted where it is."""
@@ -82,20 +78,16 @@ def operation(version: tuple[int, int] = NEWEST) -> Operation:
     )
 
 
-def recovery_of(pod: Pod, *, backoff_limit: int = 6) -> Recovery:
+def recovery_of(pod: Pod) -> Recovery:
     """What is done when an attempt of a pod is lost, by its restart policy and by who made it.
 
     A container is restarted in place by the kubelet; a pod that is gone as a whole is made anew by its controller, and
-    by nobody if it has none. Of a Job's pods that never restart each failure counts, also one by the loss of a node.
+    by nobody if it has none. How often a Job's pods are, its controller says, which counts them all.
     """
-    controlled = pod.owner is not None
     if pod.owner is not None and pod.owner.kind == "Job" and pod.spec.restart_policy == "Never":
-        return Recovery((Retry((*OWN_DOING, *TAKEN_AWAY), backoff_limit, JOB_BACKOFF),))
+        return Recovery((Retry((*OWN_DOING, *TAKEN_AWAY)),))
     restarts = Retry(OWN_DOING, -1 if pod.spec.restart_policy != "Never" else 0, CRASH_LOOP, in_place=True)
-    if pod.owner is not None and pod.owner.kind == "Job":
-        restarts = replace(restarts, limit=backoff_limit)
-    again = Retry(TAKEN_AWAY, -1 if controlled else 0)
-    return Recovery((restarts, again))
+    return Recovery((restarts, Retry(TAKEN_AWAY, -1 if pod.owner is not None else 0)))
 
 
 def toleration_ns(pod: Pod, key: str = "node.kubernetes.io/unreachable") -> int:

@@ -11,17 +11,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from gnomon.control.board import CORDONED, LOST, PRESSED, Board
 from gnomon.control.placer import Hands, Placer
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason
 from gnomon.engine.streams import stream
+from gnomon.engine.world import ROWS
 from gnomon.model.errors import InvariantError
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
+from gnomon.recovery.retry import Answer
+from gnomon.systems.kubernetes.annotations import stops_ns
 from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.controllers import Controllers
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler, at_random
 from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, helped
-from gnomon.systems.kubernetes.objects import Node, Pod, Taint
+from gnomon.systems.kubernetes.objects import Condition, Node, Pod, Taint
 from gnomon.systems.kubernetes.queue import FLUSH_EVERY_NS, Queued, SchedulingQueue
 from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State, Surroundings
@@ -29,6 +36,9 @@ from gnomon.systems.kubernetes.state import State, Surroundings
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 MEMORY_PRESSURE: Final = "node.kubernetes.io/memory-pressure"
 _LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
+
+
+PREEMPTED: Final = Condition("DisruptionTarget", "True", "PreemptionByScheduler")
 
 
 class KubeScheduler(Placer):
@@ -62,6 +72,17 @@ class KubeScheduler(Placer):
         self._changes = 0
         self._stale = True
         self._tried: dict[str, int] = {}
+        submitted = frozenset(np.flatnonzero(scenario.work.submit_ns < NEVER).tolist())
+        self._copies: dict[tuple[int, int], str] = {}
+        self._controllers = Controllers(
+            native,
+            board,
+            timers,
+            hands,
+            enqueue=self._enqueue,
+            unqueue=self._unqueue,
+            submitted=submitted,
+        )
 
     # ------------------------------------------------------------------ what is told
 
@@ -70,11 +91,22 @@ class KubeScheduler(Placer):
         pod = self._pods[task]
         if pod.node_name in self._number and task not in self._row:
             self._row[task] = row
+            self._controllers.present(task)
             self._board.start_here(task, self._number[pod.node_name], 0, row)
             return
+        self._controllers.enter(task, row)
+
+    def _enqueue(self, task: int, row: int) -> None:
+        """A pod has been created: it waits for its turn."""
+        pod = self._pods[task]
         self._row[task] = row
         if pod.spec.scheduler_name in self._profiles:
             self._queue.add(replace(pod, node_name="", nominated_node=""), self._board.now)
+
+    def _unqueue(self, task: int) -> None:
+        """It was deleted before it had a place."""
+        self._queue.remove(self._pods[task].key)
+        self._state.withdraw(self._pods[task].key)
 
     def read(self, first: int, last: int) -> None:
         """Keep the scheduler's own account of pods and nodes, and wake those whom that may help."""
@@ -84,10 +116,16 @@ class KubeScheduler(Placer):
             task, node = int(w.log_subject[row]), int(w.log_node[row])
             if kind == Kind.START:
                 self._came(task, node)
+                self._controllers.started(task, node)
             elif kind in _LEFT and task >= 0:
                 self._left(task, row)
+                if kind != Kind.FAIL:
+                    self._controllers.ended(task, Kind(kind), row)
+            elif kind == Kind.COPY_END:
+                self._copy_gone(task, node, row)
             elif kind in (Kind.CLOSE, Kind.OPEN):
                 self._changed(node, row)
+                self._controllers.node_changed(node)
 
     def _came(self, task: int, node: int) -> None:
         pod = self._pods[task]
@@ -111,7 +149,34 @@ class KubeScheduler(Placer):
         self._count_change()
         node = int(w.log_node[row])
         name = self._nodes[self._of_world[node]].name if node >= 0 else ""
-        self._wake(PodChanged(replace(pod, node_name=name), None), row)
+        if row + 1 < w.at[ROWS] and w.log_kind[row + 1] == Kind.COPY and w.log_subject[row + 1] == task:
+            self._stops(task, node, row)
+        else:
+            self._wake(PodChanged(replace(pod, node_name=name), None), row)
+
+    def _stops(self, task: int, node: int, row: int) -> None:
+        """A pod was deleted, and is still there, terminating (or behind a partition)."""
+        pod, name = self._pods[task], self._nodes[self._of_world[node]].name
+        preempted = self._board.w.log_reason[row] == Reason.PREEMPTED
+        copy = replace(
+            pod,
+            name=f"{pod.name}~{node}",
+            node_name=name,
+            deletion_ns=self._board.now,
+            conditions=(PREEMPTED,) if preempted else (),
+        )
+        self._copies[task, node] = copy.key
+        self._state.place(copy, name, start_ns=int(self._board.w.start[task]))
+        self._controllers.desk.copied(task, node)
+
+    def _copy_gone(self, task: int, node: int, row: int) -> None:
+        """It has stopped."""
+        key = self._copies.pop((task, node), None)
+        if key is not None:
+            gone = self._state.remove(key).pod
+            self._count_change()
+            self._wake(PodChanged(gone, None), row)
+        self._controllers.copy_gone(task, node)
 
     def _changed(self, node: int, row: int) -> None:
         """A node takes no new work, or does again: as its taints have it."""
@@ -146,7 +211,11 @@ class KubeScheduler(Placer):
     # ------------------------------------------------------------------ scheduling
 
     def place(self) -> None:
-        """Try all who are ready, one after the other."""
+        """Let the controllers act; when they have nothing to do, try all who are ready, one after the other."""
+        rows = int(self._board.w.at[ROWS])
+        self._controllers.sync()
+        if self._board.w.at[ROWS] > rows:
+            return  # which has to be read first
         tried: set[tuple[str, int]] = set()
         while (entry := self._queue.pop(self._board.now)) is not None:
             if (entry.pod.key, entry.refused) in tried:
@@ -169,7 +238,7 @@ class KubeScheduler(Placer):
             node = self._state.names[chosen.node]
             entry.pod = replace(pod, nominated_node=node)
             self._state.nominate(entry.pod, node)
-            victims = [self._task[victim.pod.key] for victim in chosen.victims]
+            victims = [self._task[one.pod.key] for one in chosen.victims if not one.pod.is_terminating]
             self._queue.refuse(entry, self._board.now, {"NodeResourcesFit"})
             for victim in victims:
                 self._clear(victim, task, row)
@@ -204,15 +273,8 @@ class KubeScheduler(Placer):
         return self._row[task]
 
     def _clear(self, victim: int, task: int, row: int) -> None:
-        """A victim has its grace period, and is gone."""
-        grace = self._pods[victim].spec.grace_s * 10**9
-        key = self._pods[victim].key
-
-        def gone() -> None:
-            if key in self._state.where:
-                self._hands.preempt(victim, task)
-
-        self._timers.at(self._board.now + grace, gone)
+        """A victim is deleted, and has its grace period to stop."""
+        self._hands.preempt(victim, task, cause=row, grace_ns=stops_ns(self._pods[victim]))
 
     def _arm(self) -> None:
         self._timers.cancel(self._timer)
@@ -232,12 +294,43 @@ class KubeScheduler(Placer):
 
     def waiting(self) -> Iterator[int]:
         """The tasks that wait for a place."""
-        return (self._task[one.pod.key] for one in self._queue.waiting())
+        yield from (self._task[one.pod.key] for one in self._queue.waiting())
+        yield from self._controllers.waiting()
+
+    # ------------------------------------------------------------------ what the controllers are asked
+
+    def is_busy(self) -> bool:
+        """Whether a controller will act though nothing runs."""
+        return self._controllers.is_busy()
+
+    def answer(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
+        """What its controller does for a pod that was lost."""
+        return self._controllers.answer(task, reason, row, usual)
+
+    @property
+    def gives_up(self) -> bool:
+        """Each pod has a time of its own on a node that is lost."""
+        return True
+
+    def turn(self, node: int, row: int) -> None:
+        """A node gets its NoExecute taint."""
+        self._controllers.loss.turn(node, row)
+
+    def spare(self, node: int) -> None:
+        """It loses it again, as every zone is lost."""
+        self._controllers.loss.spare(node)
+
+    def was_given_up(self, task: int) -> bool:
+        """Whether a pod was deleted, and could not be told."""
+        return task in self._controllers.loss.deleted
 
     def check(self) -> None:
         """Raise InvariantError where the scheduler's account of who is where differs from the ledger's."""
         w = self._board.w
+        copies = set(self._copies.values())
         for key, i in self._state.where.items():
+            if key in copies:
+                continue
             task = self._task[key]
             if int(w.node[task]) != self._number[self._state.names[i]]:
                 raise InvariantError(f"{key} is on {self._state.names[i]} for the scheduler alone")

@@ -1,0 +1,57 @@
+"""What a scenario file says to the reader of its system's native files, besides which they are.
+
+``usage``: files of samples of what is really used; ``changes``: ``{at, apply}``, files that are applied while the
+cluster runs. Paths are relative to the scenario.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gnomon.formats.schema import Duration, Spec, validated
+from gnomon.formats.yaml import Located
+
+NATIVE_KEYS = ("usage", "changes")
+
+
+class ChangeSpec(Spec):
+    """``apply`` at a time: a file, or a list of files."""
+
+    at: Duration
+    apply: Any
+
+
+def read_options(document: Located, until_ns: int) -> dict[str, Any]:
+    """The options of the native reader. Raises :class:`~gnomon.model.errors.InputError`."""
+    options: dict[str, Any] = {"until_ns": until_ns}
+    if document.value.get("usage") is not None:
+        options["usage"] = [beside(part) for part in parts(document.at("usage"))]
+    if document.value.get("changes") is not None:
+        listed = document.at("changes")
+        if not isinstance(listed.value, list):
+            raise listed.error("a list of changes is wanted", found=listed.value, allowed="[{at: 10m, apply: FILE}]")
+        options["changes"] = sorted(
+            (_change(listed.at(place)) for place in range(len(listed.value))), key=lambda change: change[0]
+        )
+    return options
+
+
+def _change(document: Located) -> tuple[int, list[str]]:
+    spec = validated(ChangeSpec, document)
+    return spec.at, [beside(part) for part in parts(document.at("apply"))]
+
+
+def parts(document: Located) -> list[Located]:
+    """A path, or each of a list of paths."""
+    several = document.value if isinstance(document.value, list) else None
+    found = [document] if several is None else [document.at(place) for place in range(len(several))]
+    for part in found:
+        if not isinstance(part.value, str):
+            raise part.error("a native file is wanted", found=part.value, allowed="a path, or a list of paths")
+    return found
+
+
+def beside(document: Located) -> str:
+    """A path in a scenario is relative to the scenario's folder."""
+    return os.path.join(os.path.dirname(document.file or ""), document.value)

@@ -1,0 +1,83 @@
+"""CronJobs: when it is time, a Job is made, unless the policy or the deadline forbids it.
+
+Source: ``pkg/controller/cronjob/cronjob_controllerv2.go`` (syncCronJob). A run that a running Job keeps from starting
+is not lost: it starts when that Job is over, if its deadline allows; of several that were missed only the last does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gnomon.engine.log import Reason
+from gnomon.recovery.retry import Answer
+from gnomon.systems.kubernetes.desk import Desk
+from gnomon.systems.kubernetes.jobs import JobController
+from gnomon.systems.kubernetes.workloads import CronJob
+
+
+class CronJobController:
+    """One CronJob and its Jobs, in the order of their times."""
+
+    tasks: Sequence[int] = ()
+
+    def __init__(self, cron: CronJob, jobs: Sequence[JobController], desk: Desk) -> None:
+        self._cron, self._jobs, self._desk = cron, jobs, desk
+        self._next = 0
+        for one in jobs:
+            desk.at(one.run.at_ns, self)
+            one.ended = self._again
+
+    def _again(self) -> None:
+        self._desk.touch(self)
+
+    @property
+    def about(self) -> str:
+        """Its name."""
+        return f"CronJob {self._cron.namespace}/{self._cron.name}"
+
+    def sync(self) -> None:
+        """Start the last Job whose time has come, if it may."""
+        due = [place for place, one in enumerate(self._jobs) if one.run.at_ns <= self._desk.now]
+        last = due[-1] if due else -1
+        if last < self._next:
+            return
+        one, deadline = self._jobs[last], self._cron.starting_deadline_s
+        if one.started_ns >= 0:
+            self._next = last + 1
+            return
+        if deadline is not None and self._desk.now > one.run.at_ns + deadline * 10**9:
+            self._next = last + 1
+            self._desk.event("MissSchedule", "Missed scheduled time to start a job", about=self.about)
+            return
+        active = [job for job in self._jobs if job.is_active]
+        if active and self._cron.concurrency_policy == "Forbid":
+            text = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self._desk.event("JobAlreadyActive", text, about=self.about)
+            return
+        if active and self._cron.concurrency_policy == "Replace":
+            for job in active:
+                job.stop(self._desk.event("SuccessfulDelete", f"Deleted job {job.run.job.name}", about=self.about))
+        self._next = last + 1
+        self._desk.event("SuccessfulCreate", f"Created job {one.run.job.name}", about=self.about)
+        one.start()
+
+    def enter(self, task: int, row: int) -> None:
+        """Its Jobs make pods."""
+
+    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
+        """As :meth:`enter`."""
+        return usual
+
+    def present(self, task: int) -> None:
+        """As :meth:`enter`."""
+
+    def wake(self) -> None:
+        """As :meth:`enter`."""
+
+    def waiting(self) -> Iterable[int]:
+        """As :meth:`enter`."""
+        return ()
+
+    def is_busy(self) -> bool:
+        """Whether a Job is still to come."""
+        return self._next < len(self._jobs)

@@ -1,0 +1,326 @@
+"""Which pods workloads make, or may make: a place (a task) for each, in fleets of one owner.
+
+A task is a place for a pod, not the pod itself: of a Deployment's replica that loses its node the next pod is the next
+attempt of the same task. A new version of a Deployment or StatefulSet has a fleet of its own. When the pods of a fleet
+are made is the matter of the controllers (``controllers``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.job_rules import places
+from gnomon.systems.kubernetes.objects import HOSTNAME, Labels, LabelSelector, Owner, Pod, Requirement, Toleration
+from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.workloads import (
+    DaemonSet,
+    Deployment,
+    Job,
+    PodTemplate,
+    ReplicaSet,
+    StatefulSet,
+    Workload,
+)
+
+ANNOTATIONS: Final = "gnomon.dev/"
+HASH_LABEL: Final = "pod-template-hash"
+INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
+ORDINAL_LABEL: Final = "apps.kubernetes.io/pod-index"
+_HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""The letters of ``rand.SafeEncodeString``."""
+
+DAEMON_TOLERATIONS: Final = (
+    Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute"),
+    Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute"),
+    Toleration("node.kubernetes.io/disk-pressure", "Exists", "", "NoSchedule"),
+    Toleration("node.kubernetes.io/memory-pressure", "Exists", "", "NoSchedule"),
+    Toleration("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
+    Toleration("node.kubernetes.io/unschedulable", "Exists", "", "NoSchedule"),
+)
+"""What the DaemonSet controller adds (``pkg/controller/daemon/util``, AddOrUpdateDaemonPodTolerations)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Objects that are applied while the cluster runs."""
+
+    at_ns: int
+    objects: Objects
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The places of one owner: ``kind`` and ``name`` as in the pods' ownerReferences; ``workload``: whose name they go
+    by. ``tasks`` in their order (of a StatefulSet by ordinal, of a Job by index); ``wanted``: how many are to be there
+    at first."""
+
+    kind: str
+    namespace: str
+    name: str
+    workload: str
+    tasks: tuple[int, ...]
+    wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A Deployment or StatefulSet over time: ``specs`` are (from when, what it says, the number of its fleet)."""
+
+    specs: tuple[tuple[int, Deployment | StatefulSet, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """A Job, made at a time (NEVER: when its CronJob's policy lets it), and its fleet."""
+
+    at_ns: int
+    job: Job
+    fleet: int
+    cron: str = ""
+
+
+@dataclass
+class Made:
+    """Pods by task, when each is created (NEVER: when its controller says so), fleets, and what steers them."""
+
+    pods: list[Pod] = field(default_factory=list)
+    submit_ns: list[int] = field(default_factory=list)
+    fleets: list[Fleet] = field(default_factory=list)
+    rollouts: list[Rollout] = field(default_factory=list)
+    jobs: list[JobRun] = field(default_factory=list)
+    replica_sets: list[ReplicaSet] = field(default_factory=list)
+    """Those that Deployments make."""
+
+
+def template_hash(template: PodTemplate) -> str:
+    """A name for a template, the same for equal ones. It is not the one that the real controller gives (which hashes
+    the memory layout of Go's structures), but has its form."""
+    number = 2166136261
+    for byte in repr(template).encode():
+        number = (number ^ byte) * 16777619 % 2**32
+    return "".join(_HASHED[int(digit) % len(_HASHED)] for digit in str(number))
+
+
+def with_hash(template: PodTemplate) -> PodTemplate:
+    """A template as a Deployment's ReplicaSet has it."""
+    return replace(template, labels={**template.labels, HASH_LABEL: template_hash(template)})
+
+
+class Maker:
+    """Makes all places of a cluster, those of later versions included."""
+
+    def __init__(self, objects: Objects, changes: Sequence[Change], admit: Callable[[Pod], Pod]) -> None:
+        self._objects, self._changes, self._admit = objects, changes, admit
+        self.made = Made()
+        self._order = 1 + max((pod.order for pod in objects.pods), default=0)
+        self._have: dict[tuple[str, str, str], list[int]] = {}
+        for pod in objects.pods:
+            if not pod.is_terminal:
+                self._existing(pod)
+        self._names = {(pod.namespace, pod.name) for pod in objects.pods}
+
+    def _existing(self, pod: Pod) -> None:
+        number = self._add(pod, 0)
+        if pod.owner is not None:
+            self._have.setdefault((pod.namespace, pod.owner.kind, pod.owner.name), []).append(number)
+
+    def _add(self, pod: Pod, submit_ns: int) -> int:
+        self.made.pods.append(pod)
+        self.made.submit_ns.append(submit_ns)
+        return len(self.made.pods) - 1
+
+    def _make(
+        self,
+        workload: Workload,
+        owner: Owner,
+        template: PodTemplate,
+        name: str,
+        submit_ns: int = 0,
+        *,
+        labels: Labels | None = None,
+    ) -> int:
+        annotations = {**template.annotations}
+        for key, value in workload.annotations.items():
+            if key.startswith(ANNOTATIONS):
+                annotations.setdefault(key, value)
+        pod = Pod(
+            name,
+            workload.namespace,
+            labels={**template.labels, **(labels or {})},
+            annotations=annotations,
+            spec=template.spec,
+            owner=owner,
+            order=self._order,
+        )
+        self._order += 1
+        return self._add(self._admit(pod), submit_ns)
+
+    def all(self, jobs: Iterable[JobRun]) -> Made:
+        """All of them; ``jobs``: those that are there, or come later (their fleets are made here)."""
+        objects = self._objects
+        steered = {(one.namespace, one.name) for change in self._changes for one in change.objects.deployments}
+        owned = {(one.namespace, one.owner.name) for one in objects.replica_sets if one.owner is not None}
+        for one in objects.replica_sets:
+            if one.template is not None:
+                self._replica_set(one)
+        for deployment in objects.deployments:
+            key = deployment.namespace, deployment.name
+            if key in owned and key in steered:
+                raise InputError(
+                    "not modelled: a change of a Deployment whose ReplicaSets are among the objects",
+                    field=f"Deployment {deployment.namespace}/{deployment.name}",
+                )
+            if key not in owned:  # else its ReplicaSet makes them
+                self._deployment([(0, deployment), *self._later("deployments", key)])
+        for stateful in objects.stateful_sets:
+            self._stateful([(0, stateful), *self._later("stateful_sets", (stateful.namespace, stateful.name))])
+        for daemons in objects.daemon_sets:
+            self._daemons(daemons, 0)
+        self._new_ones()
+        for run in jobs:
+            self._job(run)
+        return self.made
+
+    def _later(self, into: str, key: tuple[str, str]) -> Iterator[tuple[int, Any]]:
+        for change in self._changes:
+            for one in getattr(change.objects, into):
+                if (one.namespace, one.name) == key:
+                    yield change.at_ns, one
+
+    def _new_ones(self) -> None:
+        """What changes bring that was not there before."""
+        objects = self._objects
+        for into, make in (("deployments", self._deployment), ("stateful_sets", self._stateful)):
+            seen = {(one.namespace, one.name) for one in getattr(objects, into)}
+            for change in self._changes:
+                for one in getattr(change.objects, into):
+                    key = one.namespace, one.name
+                    if key not in seen:
+                        seen.add(key)
+                        make(list(self._later(into, key)))
+        for change in self._changes:
+            for pod in change.objects.pods:
+                self._add(self._admit(pod), change.at_ns)
+
+    def _replica_set(self, one: ReplicaSet) -> None:
+        assert one.template is not None
+        tasks = list(self._have.get((one.namespace, one.kind, one.name), ()))
+        owner = Owner(one.kind, one.name, one.uid)
+        for number in range(one.replicas - len(tasks)):
+            tasks.append(self._make(one, owner, one.template, self._name(one, f"{one.name}-{number}")))
+        workload = one.owner.name if one.owner is not None else one.name
+        self._fleet(one.kind, one, one.name, tasks, one.replicas, workload=workload)
+
+    def _fleet(
+        self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, *, workload: str = ""
+    ) -> int:
+        self.made.fleets.append(Fleet(kind, one.namespace, name, workload or one.name, tuple(tasks), wanted))
+        return len(self.made.fleets) - 1
+
+    def _name(self, workload: Workload, name: str) -> str:
+        """A name that no other pod has."""
+        while (workload.namespace, name) in self._names:
+            name += "-1"
+        self._names.add((workload.namespace, name))
+        return name
+
+    def _deployment(self, specs: list[tuple[int, Deployment]]) -> None:
+        fleets: dict[str, int] = {}
+        most = _most_places(specs)
+        listed: list[tuple[int, Deployment | StatefulSet, int]] = []
+        for at, one in specs:
+            text = template_hash(one.template)
+            if text not in fleets:
+                first = not fleets
+                name, template = f"{one.name}-{text}", with_hash(one.template)
+                now = one.replicas if first and at == 0 else 0
+                stem = one.name if first else name
+                owner = Owner("ReplicaSet", name)
+                tasks = [
+                    self._make(one, owner, template, self._name(one, f"{stem}-{k}"), 0 if k < now else NEVER)
+                    for k in range(most[text])
+                ]
+                fleets[text] = self._fleet("ReplicaSet", one, name, tasks, now)
+                self.made.replica_sets.append(_replica_set_of(one, name, template))
+            listed.append((at, one, fleets[text]))
+        self.made.rollouts.append(Rollout(tuple(listed)))
+
+    def _stateful(self, specs: list[tuple[int, StatefulSet]]) -> None:
+        fleets: dict[str, int] = {}
+        listed: list[tuple[int, Deployment | StatefulSet, int]] = []
+        most = max(spec.replicas for _, spec in specs)
+        for at, one in specs:
+            text = template_hash(one.template)
+            if fleets and text in fleets and text != template_hash(listed[-1][1].template):
+                raise InputError(
+                    "not modelled: a change of a StatefulSet back to an earlier version",
+                    field=f"StatefulSet {one.namespace}/{one.name}",
+                )
+            if text not in fleets:
+                mark = f"@{len(fleets) + 1}" if fleets else ""
+                tasks = [self._ordinal(one, one.first_ordinal + k, mark) for k in range(most)]
+                fleets[text] = self._fleet("StatefulSet", one, one.name, tasks)
+            listed.append((at, one, fleets[text]))
+        self.made.rollouts.append(Rollout(tuple(listed)))
+
+    def _ordinal(self, one: StatefulSet, ordinal: int, mark: str) -> int:
+        name = f"{one.name}-{ordinal}"
+        for task in self._have.get((one.namespace, "StatefulSet", one.name), ()) if not mark else ():
+            if self.made.pods[task].name == name:
+                return task
+        labels = {ORDINAL_LABEL: str(ordinal), "statefulset.kubernetes.io/pod-name": name}
+        return self._make(one, Owner("StatefulSet", one.name), one.template, name + mark, NEVER, labels=labels)
+
+    def _daemons(self, daemons: DaemonSet, at_ns: int) -> None:
+        """One a node, bound to it by node affinity; which nodes do not take it, the scheduler says."""
+        tasks = list(self._have.get((daemons.namespace, "DaemonSet", daemons.name), ()))
+        there = {self.made.pods[task].node_name for task in tasks}
+        plain = daemons.template.spec
+        tolerations = (*plain.tolerations, *(one for one in DAEMON_TOLERATIONS if one not in plain.tolerations))
+        for node in self._objects.nodes:
+            if node.name not in there:
+                selector = {**plain.node_selector, HOSTNAME: node.labels.get(HOSTNAME, node.name)}
+                spec = replace(plain, node_selector=selector, tolerations=tolerations)
+                template = replace(daemons.template, spec=spec)
+                owner = Owner("DaemonSet", daemons.name)
+                tasks.append(self._make(daemons, owner, template, f"{daemons.name}-{node.name}", at_ns))
+        self._fleet("DaemonSet", daemons, daemons.name, tasks, len(tasks))
+
+    def _job(self, run: JobRun) -> None:
+        job = run.job
+        tasks = list(self._have.get((job.namespace, "Job", job.name), ()))
+        for number in range(len(tasks), places(job)):
+            labels = {INDEX_LABEL: str(number)} if job.completion_mode == "Indexed" else {}
+            name = self._name(job, f"{job.name}-{number}")
+            tasks.append(self._make(job, Owner("Job", job.name), job.template, name, NEVER, labels=labels))
+        self.made.jobs.append(replace(run, fleet=self._fleet("Job", job, job.name, tasks)))
+
+
+def _most_places(specs: Sequence[tuple[int, Deployment]]) -> dict[str, int]:
+    """How many places each version needs: a pod that was deleted to scale down is not made again in its old place."""
+    most: dict[str, int] = {}
+    before: tuple[str, int] = "", 0
+    for _, one in specs:
+        text = template_hash(one.template)
+        grown = one.replicas - (before[1] if before[0] == text else 0)
+        most[text] = most.get(text, 0) + max(0, grown)
+        before = text, one.replicas
+    return most
+
+
+def _replica_set_of(one: Deployment, name: str, template: PodTemplate) -> ReplicaSet:
+    mark = Requirement(HASH_LABEL, "In", (template.labels[HASH_LABEL],))
+    requirements = one.selector.requirements if one.selector is not None else ()
+    return ReplicaSet(
+        name,
+        one.namespace,
+        labels=template.labels,
+        owner=Owner("Deployment", one.name, one.uid),
+        replicas=one.replicas,
+        selector=LabelSelector((*requirements, mark)),
+        template=template,
+    )

@@ -1,0 +1,122 @@
+"""What pods use: by annotations, as ``kubectl top pods`` prints it, or as samples over time in CSV.
+
+A CSV file has the columns ``namespace``, ``pod``, ``cpu`` and ``memory`` (either may be missing), and ``seconds`` since
+the pod's start; between samples use goes in a line, after the last it stays. ``kubectl top`` is one sample.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gnomon.formats.files import Path
+from gnomon.model.errors import InputError
+from gnomon.model.quantity import parse_duration
+from gnomon.model.usage import Profile, Usage
+from gnomon.systems.kubernetes.annotations import USAGE
+from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.quantity import parse_quantity
+
+_AMOUNTS: Final = ("cpu", "memory")
+Points = dict[str, dict[int, int]]
+
+
+def usage_of(pod: Pod) -> Usage | None:
+    """What a pod says that it uses by its annotations; None: nothing."""
+    profiles = []
+    for name in _AMOUNTS:
+        said = pod.annotations.get(USAGE + name)
+        if said is not None:
+            try:
+                profiles.append((name, _profile(_points(said, name))))
+            except ValueError as error:
+                field = f"pod {pod.key}, metadata.annotations.{USAGE}{name}"
+                raise InputError(str(error), field=field, found=said) from None
+    return Usage(tuple(profiles)) if profiles else None
+
+
+def _points(text: str, name: str) -> dict[int, int]:
+    """``100Mi``, or ``0s 100Mi, 5m 2Gi``.
+
+    >>> _points("0s 1Ki, 5s 2Ki", "memory")
+    {0: 1024, 5000000000: 2048}
+    """
+    parts = [part.split() for part in text.split(",")]
+    if len(parts) == 1 and len(parts[0]) == 1:
+        return {0: parse_quantity(parts[0][0], name)}
+    if any(len(part) != 2 for part in parts):
+        raise ValueError("an amount, or times with amounts are wanted: 0s 100Mi, 5m 2Gi")
+    return {parse_duration(time): parse_quantity(amount, name) for time, amount in parts}
+
+
+def _profile(points: Mapping[int, int]) -> Profile:
+    times = sorted(points)
+    first = () if times[0] == 0 else ((0, points[times[0]]),)
+    return Profile((*first, *((time, points[time]) for time in times)))
+
+
+def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod]) -> dict[str, Usage]:
+    """What files say of the use of pods, by ``namespace/name``. Raises InputError, also for pods that are not there."""
+    found: dict[str, Points] = {}
+    for path in paths:
+        file = os.fspath(path)
+        try:
+            with open(file, encoding="utf-8-sig", newline="") as stream:
+                lines = stream.read().splitlines()
+        except OSError as error:
+            raise InputError(error.strerror or "cannot be read", file=file) from None
+        except UnicodeDecodeError:
+            raise InputError("this is no text", file=file) from None
+        _read(file, lines, pods, found)
+    return {
+        key: Usage(tuple((name, _profile(points[name])) for name in _AMOUNTS if name in points))
+        for key, points in found.items()
+    }
+
+
+def _read(file: str, lines: Sequence[str], pods: Mapping[str, Pod], found: dict[str, Points]) -> None:
+    rows = _rows(file, lines)
+    for number, row in rows:
+        key = f"{row.get('namespace') or 'default'}/{row['pod']}"
+        if key not in pods:
+            raise InputError("no such pod", file=file, line=number, field="pod", found=key)
+        at = row.get("seconds") or "0"
+        try:
+            time = int(float(at) * 10**9)
+        except (ValueError, OverflowError):
+            raise InputError("not a number of seconds", file=file, line=number, field="seconds", found=at) from None
+        if time < 0:
+            raise InputError("a time before the pod's start", file=file, line=number, field="seconds", found=at)
+        for name in _AMOUNTS:
+            if said := row.get(name):
+                try:
+                    amount = parse_quantity(said, name)
+                except ValueError as error:
+                    raise InputError(str(error), file=file, line=number, field=name, found=said) from None
+                found.setdefault(key, {}).setdefault(name, {})[time] = amount
+
+
+def _rows(file: str, lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows by column, with their lines."""
+    if not lines:
+        raise InputError("the file is empty", file=file)
+    top = "," not in lines[0] and len(lines[0].split()) > 1
+    split = [line.split() for line in lines] if top else list(csv.reader(lines))
+    words = {"name": "pod", "cpu(cores)": "cpu", "memory(bytes)": "memory"}
+    head = [words.get(word.strip().lower(), word.strip().lower()) for word in split[0]]
+    allowed = "namespace, pod, seconds, cpu, memory; or as kubectl top pods prints it"
+    for word in head:
+        if word not in ("namespace", "pod", "seconds", "cpu", "memory"):
+            raise InputError("not a column of samples", file=file, line=1, field=word, allowed=allowed)
+    if "pod" not in head:
+        raise InputError("the column pod is missing", file=file, line=1, allowed=allowed)
+    rows = []
+    for number, parts in enumerate(split[1:], 2):
+        if not parts:
+            continue
+        if len(parts) != len(head):
+            raise InputError(f"{len(head)} values are wanted", file=file, line=number, found=len(parts))
+        rows.append((number, dict(zip(head, (part.strip() for part in parts), strict=True))))
+    return rows

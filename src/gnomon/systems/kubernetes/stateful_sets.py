@@ -1,0 +1,160 @@
+"""StatefulSets: pods with an ordinal, made in its order, replaced from the last down, never two of one at a time.
+
+Source: ``pkg/controller/statefulset/stateful_set_control.go`` (updateStatefulSet); maxUnavailable needs a gate that is
+off by default and counts as 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gnomon.engine.log import Reason
+from gnomon.recovery.retry import Answer
+from gnomon.systems.kubernetes.desk import Desk
+from gnomon.systems.kubernetes.makers import Fleet, Rollout
+from gnomon.systems.kubernetes.replica_sets import Retrying
+from gnomon.systems.kubernetes.workloads import StatefulSet
+
+
+class StatefulSetController:
+    """One StatefulSet; ``fleets`` by their numbers, one a version, each with a place for every ordinal."""
+
+    def __init__(self, rollout: Rollout, fleets: dict[int, Fleet], desk: Desk) -> None:
+        self._rollout, self._fleets, self._desk = rollout, fleets, desk
+        self._held: dict[int, int] = {}
+        self._coming: set[int] = set()
+        self._retry = Retrying(desk)
+        self._woken = False
+        self.tasks: Sequence[int] = [task for fleet in fleets.values() for task in fleet.tasks]
+        for fleet in fleets.values():
+            self._coming.update(task for task in fleet.tasks if task in desk.submitted)
+        for at_ns, _, _ in rollout.specs:
+            desk.at(at_ns, self)
+
+    @property
+    def about(self) -> str:
+        """Its name."""
+        one = next(iter(self._fleets.values()))
+        return f"StatefulSet {one.namespace}/{one.workload}"
+
+    def present(self, task: int) -> None:
+        """A pod of its own was there from the beginning."""
+        self._coming.discard(task)
+
+    def wake(self) -> None:
+        """Something happened to a pod of its own."""
+        self._woken = True
+        self._desk.touch(self)
+
+    def enter(self, task: int, row: int) -> None:
+        """A pod of its own is to be created."""
+        self._coming.discard(task)
+        self._held[task] = row
+        self._woken = True
+        self._desk.touch(self)
+
+    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
+        """A pod is gone, and known to be: the controller makes it anew when it is its turn."""
+        self._desk.touch(self)
+        return replace(usual, retry=True, delay_ns=0, in_place=False, at_ns=self._desk.now, limit=-1)
+
+    def sync(self) -> None:
+        """One look from the first ordinal to the last, then from the last down."""
+        specs = [one for one in self._rollout.specs if one[0] <= self._desk.now]
+        if not specs:
+            return
+        woken, self._woken = self._woken, False
+        _, spec, number = specs[-1]
+        assert isinstance(spec, StatefulSet)
+        newest = self._fleets[number].tasks
+        old = self._fleets[specs[0][2]].tasks
+        if self._retry.blocked(woken=woken) or self._coming:
+            return
+        one_by_one = spec.pod_management == "OrderedReady"
+        if self._fill(spec, newest, old, one_by_one=one_by_one) or self._shrink(spec, one_by_one=one_by_one):
+            return
+        if spec.strategy == "RollingUpdate":
+            self._roll(spec, newest)
+
+    def _of(self, ordinal: int) -> list[int]:
+        """The tasks of an ordinal, by version."""
+        return [fleet.tasks[ordinal] for fleet in self._fleets.values() if ordinal < len(fleet.tasks)]
+
+    def _active(self, ordinal: int) -> int:
+        return next((task for task in self._of(ordinal) if task in self._desk.created), -1)
+
+    def _is_stopping(self, ordinal: int) -> bool:
+        return any(self._desk.is_stopping(task) for task in self._of(ordinal))
+
+    def _fill(self, spec: StatefulSet, newest: Sequence[int], old: Sequence[int], *, one_by_one: bool) -> bool:
+        """Create what lacks; whether that is all for now."""
+        pending = False
+        for ordinal in range(spec.replicas):
+            task = self._active(ordinal)
+            if task < 0:
+                wanted = (newest if ordinal >= spec.partition else old)[ordinal]
+                if self._is_stopping(ordinal) or not self._make(ordinal, wanted) or one_by_one:
+                    return True
+                pending = True
+            elif one_by_one and not self._desk.is_available(task, spec.min_ready_s, self):
+                return True
+        if not self._held:
+            self._retry.done()
+        return pending
+
+    def _make(self, ordinal: int, wanted: int) -> bool:
+        """Create the pod of an ordinal; whether it was taken, or is on its way."""
+        desk = self._desk
+        for task in self._of(ordinal):
+            if task != wanted and task in self._held:  # of a version that is not wanted any more
+                del self._held[task]
+                desk.delete(task, -1)
+        if wanted not in self._held:
+            self._coming.add(wanted)
+            desk.hands.submit(wanted, desk.now)
+            return True
+        text = desk.create(wanted, self._held[wanted])
+        if text is None:
+            del self._held[wanted]
+            return True
+        desk.refusal(wanted, text)
+        self._retry.refused(self)
+        return False
+
+    def _shrink(self, spec: StatefulSet, *, one_by_one: bool) -> bool:
+        """Delete the pods of ordinals that are too many, the last first; whether that is all for now."""
+        ordinals = max(len(fleet.tasks) for fleet in self._fleets.values())
+        for ordinal in reversed(range(spec.replicas, ordinals)):
+            if self._is_stopping(ordinal):
+                if one_by_one:
+                    return True
+            elif (task := self._active(ordinal)) >= 0:
+                self._delete(task, f"delete Pod {self._desk.pods[task].name}")
+                if one_by_one:
+                    return True
+        return False
+
+    def _roll(self, spec: StatefulSet, newest: Sequence[int]) -> None:
+        """Delete the last pod of an old version; none before the one deleted last is there again, and available."""
+        for ordinal in reversed(range(spec.partition, spec.replicas)):
+            task = self._active(ordinal)
+            if task < 0 or self._is_stopping(ordinal):
+                return
+            if task != newest[ordinal]:
+                self._delete(task, f"delete Pod {self._desk.pods[task].name}")
+                return
+            if not self._desk.is_available(task, spec.min_ready_s, self):
+                return
+
+    def _delete(self, task: int, text: str) -> None:
+        row = self._desk.event("SuccessfulDelete", text, about=self.about, task=task)
+        self._desk.delete(task, row)
+
+    def waiting(self) -> Iterable[int]:
+        """The tasks that are held back."""
+        return self._held
+
+    def is_busy(self) -> bool:
+        """Whether a change is still to come."""
+        return self._rollout.specs[-1][0] > self._desk.now
