@@ -70,7 +70,7 @@ def task_table(past: History) -> Maker:
             "job": ids[rows] if jobs is None else jobs.take(work.job[rows]),
             "user": users.take(work.user[rows]),
             "queue": queues.take(work.queue[rows]),
-            "submit": work.submit_ns[rows] / 1e9,
+            "submit": _seconds(past.submit_ns[rows]),
             "start": _seconds(what.start_ns[rows]),
             "end": _seconds(what.end_ns[rows]),
             "state": states.take(what.state[rows]),

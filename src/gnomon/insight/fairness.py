@@ -38,7 +38,7 @@ def served(past: History, by: str) -> FloatArray:
     task_share = past.dominant[work.shape]
     tenant, tenants = _tenants(past, by)
     until = np.minimum(past.outcome.end_ns, past.end_ns)
-    present = np.where(past.accepted, np.maximum(until - work.submit_ns, 0), 0)
+    present = np.where(past.accepted, np.maximum(until - past.submit_ns, 0), 0)
     demand = np.bincount(tenant, task_share * present, minlength=len(tenants))
     use = np.bincount(tenant[stays.task], task_share[stays.task] * past.held_ns, minlength=len(tenants))
     asked = demand > 0
@@ -124,7 +124,7 @@ def overtaken_max(past: History) -> int:
     """
     work, what = past.scenario.work, past.outcome
     accepted = np.flatnonzero(past.accepted)
-    order = accepted[np.argsort(work.submit_ns[accepted], kind="stable")]
+    order = accepted[np.argsort(past.submit_ns[accepted], kind="stable")]
     if not len(order):
         return 0
     start = what.first_start_ns[order]

@@ -203,6 +203,11 @@ class History:
         return {name: np.array([min(r.amount(name), NEVER) for r in requests], np.int64) for name in self.capacity}
 
     @cached_property
+    def submit_ns(self) -> IntArray:
+        """When each task was submitted, NEVER for one that was not."""
+        return _submitted(self.scenario, self.outcome)
+
+    @cached_property
     def dominant(self) -> FloatArray:
         """The dominant share of one task of each shape: the largest part of the cluster that it asks for."""
         shares = [self.demand[name] / float(total) for name, total in self.capacity.items()]
@@ -216,10 +221,17 @@ def history(scenario: Scenario, log: Log) -> History:
     accepted = _accepted(what)
     if not accepted.any():
         return History(scenario, log, what, stays, 0, 0)
-    begin = int(scenario.work.submit_ns[accepted].min())
+    begin = int(_submitted(scenario, what)[accepted].min())
     over = np.isin(what.state[accepted], (State.DONE, State.FAILED, State.KILLED)).all()
     end = int(what.end_ns[accepted].max()) if over else int(log.t_ns[-1])
     return History(scenario, log, what, stays, begin, max(begin, end))
+
+
+def _submitted(scenario: Scenario, what: Outcome) -> IntArray:
+    """When each task was submitted: when the scenario says or, where its system decides that, when it arrived."""
+    submit = scenario.work.submit_ns
+    later = submit >= NEVER
+    return np.where(later, what.arrive_ns, submit) if later.any() else submit
 
 
 def _accepted(what: Outcome) -> BoolArray:

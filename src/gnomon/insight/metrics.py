@@ -135,8 +135,8 @@ def of_history(past: History) -> Metrics:
     count = {state: int((what.state == state).sum()) for state in State}
     started = past.accepted & (what.first_start_ns < NEVER)
     ended = started & (what.end_ns < NEVER)
-    wait_ns = what.first_start_ns[started] - work.submit_ns[started]
-    turnaround_ns = what.end_ns[ended] - work.submit_ns[ended]
+    wait_ns = what.first_start_ns[started] - past.submit_ns[started]
+    turnaround_ns = what.end_ns[ended] - past.submit_ns[ended]
     area = areas(past)
     return Metrics(
         jobs=len(work),
@@ -159,7 +159,9 @@ def of_history(past: History) -> Metrics:
         killed=count[State.KILLED],
         failed=count[State.FAILED],
         running=count[State.RUNNING],
-        waiting=count[State.UNBORN] + count[State.WAITING] + count[State.HELD],
+        waiting=int((what.state[work.submit_ns < NEVER] == State.UNBORN).sum())
+        + count[State.WAITING]
+        + count[State.HELD],
         observed_s=_seconds(past.span_ns),
         backlog=_backlog(past),
         deadline_misses=_deadline_misses(past),
@@ -182,7 +184,7 @@ def _longest_wait(past: History) -> float | None:
         return None
     what = past.outcome
     until = np.minimum(np.minimum(what.first_start_ns, what.end_ns), past.end_ns)
-    return _seconds(int((until - past.scenario.work.submit_ns)[past.accepted].max()))
+    return _seconds(int((until - past.submit_ns)[past.accepted].max()))
 
 
 def _deadline_misses(past: History) -> int:
