@@ -75,9 +75,8 @@ class TestU03MisspeltSelector:
 class TestU04ZonalDisk:
     def test_the_volume_holds_it_and_not_the_processors(self) -> None:
         found = explained("u04_zonal_disk", "db-0")
-        assert found.native.startswith(
-            "0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity"
-        )
+        reason = "2 node(s) didn't match PersistentVolume's node affinity"
+        assert found.native.startswith(f"0/2 nodes are available: {reason}.")
         assert [(one.rule, one.object) for one in found.waiting] == [("VolumeBinding", "persistentvolume/pv-b")]
         assert "topology.kubernetes.io/zone In b" in found.summary
 
@@ -128,11 +127,8 @@ class TestU09RolloutAndQuota:
 
     def test_no_surge_or_a_quota_of_24_5(self) -> None:
         found = changes(explained("u09_rollout_and_quota", "deployment/renderer"))
-        assert (
-            "spec.strategy.rollingUpdate",
-            "maxSurge 25%, maxUnavailable 0",
-            "maxSurge 0, maxUnavailable 1",
-        ) in found
+        before, after = "maxSurge 25%, maxUnavailable 0", "maxSurge 0, maxUnavailable 1"
+        assert ("spec.strategy.rollingUpdate", before, after) in found
         assert ("spec.hard.limits.cpu", "24", "24500m") in found
 
 
@@ -141,11 +137,11 @@ class TestU18TwoGangsAndAQuota:
         found = explained("u18_gangs_and_quota", "job/j1")
         assert found.state == "rejected"
         assert "exceeded quota: gpus" in found.native
-        assert "ml/j1-0, ml/j1-1, ml/j2-0 and ml/j2-1, of which none has a node" in found.summary
+        assert "ml/j1-x7k2p, ml/j1-q4m8z, ml/j2-x7k2p and ml/j2-q4m8z, of which none has a node" in found.summary
 
     def test_one_job_at_a_time_or_room_for_both(self) -> None:
         found = explained("u18_gangs_and_quota", "job/j1")
-        assert [one.object for one in found.changes][0] == "resourcequota/ml/gpus"
+        assert found.changes[0].object == "resourcequota/ml/gpus"
         assert any(one.object == "job/ml/j2" for one in found.changes)
 
 

@@ -21,7 +21,7 @@ from gnomon.insight.history import history
 from gnomon.insight.kubernetes import cluster, constraints, own, quota
 from gnomon.insight.kubernetes.bench import Bench, Option, search
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
-from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
+from gnomon.insight.kubernetes.moment import Moment, exists, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
 from gnomon.insight.kubernetes.replay import Turn, happens, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.scores import find_node
@@ -93,6 +93,11 @@ def explain(
     )
 
 
+def _is_pending(scenario: Scenario, who: Subject | None) -> bool:
+    """Whether a pod of the subject is there and has no node, whatever will happen later."""
+    return not scenario.faults and who is not None and exists(who.pods[0]) and not who.pods[0].node_name
+
+
 def _moment_of(native: Native, who: Subject) -> Moment:
     """The turn of the pod that stands for the subject: of several without a node the first that gets none."""
     waiting = [pod for pod in who.pods if not pod.node_name]
@@ -100,7 +105,8 @@ def _moment_of(native: Native, who: Subject) -> Moment:
         return snapshot_moment(native.objects, native.pods, who.pods[0])
     last = snapshot_moment(native.objects, native.pods, waiting[-1])
     if last.refused:
-        return last
+        first = next(pod for pod in waiting if pod.key in last.refusals)
+        return snapshot_moment(native.objects, native.pods, first)
     keys = {pod.key for pod in waiting}
     refused = next((pod for pod, node in last.before if pod.key in keys and not node), None)
     return last if refused is None else snapshot_moment(native.objects, native.pods, refused)
@@ -317,7 +323,7 @@ def _of_run(subject: str, scenario: Scenario, log: Log, *, why_not: str | None) 
     state = State(int(ground.past.outcome.state[task])).label
     links = tuple(chain(ground, tasks))
     turn = turn_of(ground, task)
-    if turn is None or state in ("failed", "killed", "rejected"):
+    if turn is None or (state in ("failed", "killed", "rejected") and not turn.message):
         return _generally(ground, who, task, links)
     told = of_moment(who, moment_at(scenario, log, task, turn), why_not=why_not, native=turn.message)
     if not turn.message:

@@ -19,6 +19,7 @@ from gnomon.insight.history import FloatArray
 from gnomon.systems.kubernetes.cycle import Scheduler
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.plugins.base import ALL, Filter, Query
+from gnomon.systems.kubernetes.plugins.node_unschedulable import CORDON
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.state import Ints, Mask, State
 from gnomon.systems.kubernetes.statuses import PASSES, Statuses
@@ -148,6 +149,8 @@ def _behind(found: Judged) -> dict[int, list[tuple[str, str]]]:
         nodes = np.flatnonzero(found.masks[plugin.name])
         codes = plugin.codes(found.query, ALL)[nodes]
         for text, mask in plugin.reasons(found.query, nodes, codes):
+            if CORDON.key in text:
+                continue  # said already, by NodeUnschedulable
             for node in nodes[mask].tolist():
                 texts.setdefault(node, []).append((plugin.name, text))
     return texts

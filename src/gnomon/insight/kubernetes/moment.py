@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
+from gnomon.model.work import IntArray
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
 from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
@@ -19,18 +22,22 @@ from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.profile import Settings
 from gnomon.systems.kubernetes.queue import gate_message
 from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
+from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.state import State, Surroundings
+from gnomon.systems.kubernetes.workloads import Deployment
 
 
 @dataclass
 class Moment:
     """``state``: the cluster just before the pod's turn; ``pod``: the one that is asked about, as it was created;
-    ``refused``: what the API server said where it did not create it; ``before``: the pods that were tried in front of
-    it, each with the node that it got (empty: none), and ``victims`` whom they preempt; ``created``: those that there were when it was to be created, and
-    ``in_use`` what was used of each quota then (``namespace/name``); ``missing``: how many pods of its workload
-    are to be created from it on; ``row``: of the log, -1 without a run, and
-    ``went_to``: the node that it got there."""
+    ``refused``: what the API server said where it did not create it.
+
+    ``before``: the pods that were tried in front of it, each with the node that it got (empty: none), and ``victims``:
+    whom they preempt; ``created``: those that there were when it was to be created, ``in_use`` what was used of each
+    quota then (``namespace/name``), and ``missing`` how many pods of its workload are to be created from it on;
+    ``refusals``: what the API server said of those that it did not create, up to this one;
+    ``row``: of the log, -1 without a run, and ``went_to``: the node that it got there."""
 
     objects: Objects
     state: State
@@ -42,6 +49,7 @@ class Moment:
     created: tuple[Pod, ...] = ()
     in_use: Mapping[str, Amounts] = field(default_factory=dict)
     missing: int = 1
+    refusals: dict[str, str] = field(default_factory=dict)
     row: int = -1
     went_to: str = ""
 
@@ -84,9 +92,11 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
             queue.append(one)
         else:
             made.append(one)
-    gate = Gatekeeper(objects, there)
+    gate, refusals = Gatekeeper(objects, there), dict[str, str]()
     for one in made:
         admitted, text = gate.admit(one)
+        if text:
+            refusals[one.key] = text
         if one.key == pod.key and text:
             peers = sum(1 for other in made[made.index(one) :] if one.owner and is_peer(one, other))
             return Moment(
@@ -98,6 +108,7 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
                 created=tuple(gate.created),
                 in_use=gate.in_use,
                 missing=max(peers, 1),
+                refusals=refusals,
             )
         if not text:
             queue.append(admitted)
@@ -110,6 +121,30 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
                 state.nominate(one, one.nominated_node)
         moment.before = tuple(_tried(moment, ordered))
     return moment
+
+
+def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
+    """The pods that are there, and those that their controllers make at once: of a Job as many as may run in parallel,
+    of a workload no later version."""
+    later: set[int] = set()
+    for rollout in native.rollouts:
+        first = rollout.specs[0][2]
+        for _, _, fleet in rollout.specs:
+            if fleet != first:
+                later.update(native.fleets[fleet].tasks)
+        if isinstance(rollout.specs[0][1], Deployment):
+            later.update(native.fleets[first].tasks[native.fleets[first].wanted :])
+    for run in native.jobs:
+        tasks = native.fleets[run.fleet].tasks
+        active = 0 if run.job.suspend or run.at_ns > 0 else run.job.parallelism
+        there = [task for task in tasks if exists(native.pods[task])]
+        new = [task for task in tasks if not exists(native.pods[task])]
+        later.update(new[max(active - len(there), 0) :])
+    steered = {task for fleet in native.fleets for task in fleet.tasks}
+    for task in np.flatnonzero(submit_ns > 0).tolist():
+        if task not in steered:
+            later.add(task)
+    return [pod for task, pod in enumerate(native.pods) if exists(pod) or task not in later]
 
 
 def exists(pod: Pod) -> bool:

@@ -19,8 +19,8 @@ from gnomon.systems.kubernetes.state import NOBODY
 GROUPS_MAX = 6
 """How many sets of taints, or priorities, are tried."""
 
-CONDITIONS = ("not-ready", "unreachable", "network-unavailable", "out-of-service")
-"""Taints of nodes that would not run the pod though it tolerated them."""
+CONDITIONS = ("not-ready", "unreachable", "network-unavailable", "out-of-service", "unschedulable")
+"""Taints of nodes that would not run the pod though it tolerated them, or that are to be opened instead."""
 
 
 # ------------------------------------------------------------------ requests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,15 +11,21 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason, State
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.moment import Moment, quota_key
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.objects import Taint
+from gnomon.systems.kubernetes.objects import Amounts, Taint
 from gnomon.systems.kubernetes.placing import MEMORY_PRESSURE, UNREACHABLE
+from gnomon.systems.kubernetes.policies import ResourceQuota
+from gnomon.systems.kubernetes.quantity import parse_quantity
+from gnomon.systems.kubernetes.quotas import used
 from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State as Cluster
 from gnomon.systems.kubernetes.state import Surroundings
+
+ERROR_CREATING = "Error creating: "
+"""How the event of a refused creation begins."""
 
 _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
@@ -26,12 +33,10 @@ _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 def happens(scenario: Scenario) -> bool:
     """Whether something happens by itself, so that a run has a story to tell: faults, or pods that end."""
     work = scenario.work
-    return (
-        bool(scenario.faults)
-        or bool(work.usages)
-        or bool((work.duration_ns < NEVER).any())
-        or bool((work.submit_ns > 0).any())
-    )
+    later = (work.duration_ns < NEVER) | ((work.submit_ns > 0) & (work.submit_ns < NEVER))
+    native = scenario.native
+    changes = isinstance(native, Native) and bool(native.changes)
+    return bool(scenario.faults) or bool(work.usages) or changes or bool(later.any())
 
 
 @dataclass(frozen=True)
@@ -97,4 +102,20 @@ def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
     pod = replace(pods[task], node_name="", nominated_node="")
     if pod.key in state.where:
         state.remove(pod.key)
-    return Moment(objects, state, read_configuration(objects.configuration), pod, row=turn.row, went_to=turn.went_to)
+    settings = read_configuration(objects.configuration)
+    moment = Moment(objects, state, settings, pod, row=turn.row, went_to=turn.went_to)
+    if turn.message.startswith(ERROR_CREATING):
+        moment.refused = turn.message.removeprefix(ERROR_CREATING)
+        moment.created = tuple(one.pod for there in state.pods for one in there.values())
+        moment.in_use = {quota_key(quota): _used_in(quota, moment) for quota in objects.resource_quotas}
+    return moment
+
+
+def _used_in(quota: ResourceQuota, moment: Moment) -> Amounts:
+    """What is used of a quota: as its refusal says, else what the pods that have a node count with."""
+    counted = used(quota, moment.created)
+    found = re.search(rf"exceeded quota: {re.escape(quota.name)}, requested: .*, used: (.*), limited: ", moment.refused)
+    for part in found[1].split(",") if found else ():
+        name, _, text = part.partition("=")
+        counted[name] = parse_quantity(text, name.rpartition(".")[2])
+    return counted

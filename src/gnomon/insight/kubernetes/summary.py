@@ -38,7 +38,8 @@ def _wait(bench: Bench, plugin: str, rows: list[PodNodeClass]) -> Wait:
     nodes = sum(row.nodes for row in rows)
     text, about, numbers = _TELLERS.get(plugin, _plain)(bench, rows)
     resolvable = any(row.resolvable for row in rows)
-    return Wait("event" if resolvable else "infeasible", plugin, about, text, {"nodes": nodes, **numbers})
+    kind = "event" if resolvable or plugin == "NodeUnschedulable" else "infeasible"
+    return Wait(kind, plugin, about, text, {"nodes": nodes, **numbers})
 
 
 _Told = tuple[str, str, Numbers]
@@ -122,7 +123,8 @@ def _of_taints(bench: Bench, rows: list[PodNodeClass]) -> _Told:
                 if taint.effect in REJECTING and not any(tolerates(one, taint) for one in bench.pod.spec.tolerations):
                     counts[f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"] += 1
                     break
-    parts = [f"{text} on {counted(count, 'node')}" for text, count in counts.most_common(4)]
+    alone = len(counts) == 1
+    parts = [text if alone else f"{text} on {counted(count, 'node')}" for text, count in counts.most_common(4)]
     return f"it does not tolerate the taint {listed(parts)}", f"node/{rows[0].example}", {}
 
 

@@ -1,0 +1,159 @@
+"""Changes are tried by running the scheduling cycle again; here each kind on the smallest cluster that needs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from gnomon.api import explain
+from gnomon.insight.explain import Explanation
+from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.scenario import scenario_of
+
+
+def node(name: str, *, spec: str = "{}", labels: str = "", cpu: str = "4", pods: int = 110) -> str:
+    more = f", {labels}" if labels else ""
+    amounts = f'{{cpu: "{cpu}", memory: 8Gi, pods: {pods}}}'
+    return f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: {name}, labels: {{kubernetes.io/hostname: {name}{more}}}}}
+spec: {spec}
+status: {{allocatable: {amounts}, capacity: {amounts}}}
+"""
+
+
+def pod(name: str, *, on: str = "", cpu: str = "1", labels: str = "", spec: str = "", container: str = "") -> str:
+    bound = f"nodeName: {on}, " if on else ""
+    more = f", {container}" if container else ""
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, uid: u-{name}, labels: {{{labels}}}}}
+spec: {{{bound}{spec}containers: [{{name: c, resources: {{requests: {{cpu: "{cpu}"}}}}{more}}}]}}
+"""
+
+
+def told(subject: str, *documents: str, why_not: str | None = None) -> Explanation:
+    values = [value for text in documents for value in yaml.safe_load_all(text)]
+    return explain(subject, scenario_of(objects_of(values)), why_not=why_not)
+
+
+def first(found: Explanation) -> tuple[Any, ...]:
+    change = found.changes[0]
+    return change.field, change.before, change.after
+
+
+class TestOwnChanges:
+    def test_the_taint_that_is_tolerated_with_one_toleration_comes_first(self) -> None:
+        found = told(
+            "p",
+            node("a", spec="{taints: [{key: node-role.kubernetes.io/control-plane, effect: NoSchedule}]}"),
+            node("b", spec="{taints: [{key: gpu, value: a100, effect: NoSchedule}, {key: team, effect: NoExecute}]}"),
+            node("c", spec="{taints: [{key: team, value: ml, effect: NoSchedule}]}"),
+            pod("p"),
+        )
+        assert first(found) == ("spec.tolerations", None, "team=ml:NoSchedule")
+        assert [one.after for one in found.changes if one.field == "spec.tolerations"] == [
+            "team=ml:NoSchedule",
+            "node-role.kubernetes.io/control-plane:NoSchedule",
+            "gpu=a100:NoSchedule and team:NoExecute",
+        ]
+
+    def test_a_node_that_is_not_ready_is_no_advice(self) -> None:
+        taint = "{taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}"
+        found = told("p", node("a", spec=taint), pod("p"))
+        assert not any(one.field == "spec.tolerations" for one in found.changes)
+
+    def test_the_largest_request_that_fits_somewhere(self) -> None:
+        found = told(
+            "p", node("a"), node("b"), pod("x", on="a", cpu="3"), pod("y", on="b", cpu="1500m"), pod("p", cpu="4")
+        )
+        assert first(found) == ("spec.containers[c].resources.requests.cpu", "4", "2500m")
+        assert found.changes[0].what.endswith("it fits on b")
+        assert found.changes[0].cost == pytest.approx(1 + 0.375 / 1.375, abs=1e-4)
+
+    def test_a_priority_class_that_preempts(self) -> None:
+        gold = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: gold}, value: 100}"
+        found = told("p", gold, node("a"), pod("x", on="a", cpu="3"), pod("p", cpu="2"))
+        assert ("spec.priorityClassName", 0, "gold") in [(one.field, one.before, one.after) for one in found.changes]
+        (change,) = (one for one in found.changes if one.field == "spec.priorityClassName")
+        assert "takes the place of default/x on a" in change.what
+
+
+class TestConstraints:
+    def test_a_key_that_nodes_spell_otherwise(self) -> None:
+        found = told("p", node("a", labels="disk-type: ssd"), pod("p", spec="nodeSelector: {disktype: ssd}, "))
+        assert first(found) == ("spec.nodeSelector", "disktype=ssd", "disk-type=ssd")
+
+    def test_a_value_of_the_required_affinity(self) -> None:
+        terms = "[{matchExpressions: [{key: pool, operator: In, values: [bach]}]}]"
+        required = f"{{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: {terms}}}}}"
+        spec = f"affinity: {{nodeAffinity: {required}}}, "
+        found = told("p", node("a", labels="pool: batch"), pod("p", spec=spec))
+        assert first(found) == ("spec.affinity.nodeAffinity.required[0].pool", "bach", "bach, batch")
+
+    def test_an_anti_affinity_term_and_the_pod_that_it_bars(self) -> None:
+        term = "[{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}]"
+        spec = f"affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {term}}}}}, "
+        found = told("p", node("a"), pod("x", on="a", labels="app: db"), pod("p", labels="app: db", spec=spec))
+        assert found.waiting[0].object == "pod/default/x"
+        assert [one.field or one.object for one in found.changes[:3]] == [
+            "spec.priority",  # the order of kinds: own priority before own constraints
+            "spec.affinity.podAntiAffinity.required[0]",
+            "pod/default/x",
+        ]
+
+    def test_a_host_port_and_who_has_it(self) -> None:
+        port = "ports: [{containerPort: 80, hostPort: 8080}]"
+        found = told("p", node("a"), pod("x", on="a", container=port), pod("p", container=port))
+        assert "host port 8080 is taken on 1 node (on a by default/x)" in found.summary
+        assert "take no host port 8080: it fits on a" in [one.what for one in found.changes]
+
+    def test_gates(self) -> None:
+        found = told("p", node("a"), pod("p", spec="schedulingGates: [{name: example.com/hold}], "))
+        assert (found.state, found.native) == ("waiting", "waiting for scheduling gates: [example.com/hold]")
+        assert first(found) == ("spec.schedulingGates", "example.com/hold", None)
+
+
+class TestOthers:
+    def test_a_cordoned_node(self) -> None:
+        found = told("p", node("a", spec="{unschedulable: true}"), pod("p"))
+        assert found.native.startswith("0/1 nodes are available: 1 node(s) were unschedulable.")
+        assert first(found) == ("spec.unschedulable", "true", "false")
+
+    def test_the_smallest_pod_whose_end_makes_room_and_less_for_a_larger_one(self) -> None:
+        found = told("p", node("a"), pod("x", on="a", cpu="1"), pod("y", on="a", cpu="3"), pod("p", cpu="1"))
+        others = [(one.object, one.before, one.after) for one in found.changes if 4 <= one.cost < 5]
+        assert others == [("pod/default/y", "3 cpu", "2 cpu"), ("pod/default/x", "running", None)]
+
+    def test_one_more_node_like_one_that_is_there(self) -> None:
+        found = told("p", node("a", pods=1), pod("x", on="a"), pod("p"))
+        assert found.changes[-1].what == "one more node like a: it fits on that"
+
+    def test_nothing_is_told_that_was_not_confirmed(self) -> None:
+        found = told("p", node("a"), pod("p", cpu="8", spec="nodeSelector: {pool: x}, "))
+        assert found.changes == ()
+        assert found.notes[0] == "no single change that was tried lets it fit"
+
+
+class TestWhyNot:
+    def test_the_points_of_both_nodes_by_plugin(self) -> None:
+        found = told("p", node("a"), node("b"), pod("x", on="a", cpu="2"), pod("p"), why_not="a").as_dict()["why_not"]
+        mine, other = found["scores"]
+        assert (mine["node"], other["node"], found["fits"]) == ("a", "b", True)
+        assert mine["total"] == sum(mine["scores"].values()) < other["total"]
+
+    def test_an_unknown_node(self) -> None:
+        from gnomon.model.errors import InputError
+
+        with pytest.raises(InputError, match="node"):
+            told("p", node("a"), pod("p"), why_not="aa")
+
+
+def test_pods_in_front_take_their_places_first() -> None:
+    found = told("p", node("a"), pod("q", cpu="3", spec="priority: 5, "), pod("p", cpu="2"))
+    assert "default/q, which stands in front of it, takes its place on a" in [one.text for one in found.chain]
+    assert found.native.startswith("0/1 nodes are available: 1 Insufficient cpu.")
