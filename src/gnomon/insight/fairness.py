@@ -122,7 +122,7 @@ def overtaken_max(past: History) -> int:
     who came sooner started later or at the same time; and where somebody did, he was overtaken by at least as many. So
     the answer is the largest rank - before: one sort.
     """
-    work, what = past.scenario.work, past.outcome
+    what = past.outcome
     accepted = np.flatnonzero(past.accepted)
     order = accepted[np.argsort(past.submit_ns[accepted], kind="stable")]
     if not len(order):
