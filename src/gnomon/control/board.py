@@ -261,6 +261,10 @@ class Board:
         self.w.at[TIMER] = due_ns
         self.w.at[CALL] = int(again)
 
+    def looks_anywhere(self) -> bool:
+        """Whether some task or node is looked at."""
+        return bool(self.w.watch.any() or self.w.watch_node.any())
+
     def over(self) -> bool:
         """Whether no task is in the system or will be, as far as the world knows."""
         coming = self.w.at[ARRIVED] < len(self.w.arrivals) and self.submits_next() < NEVER
