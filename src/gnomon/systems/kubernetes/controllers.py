@@ -127,7 +127,6 @@ class Controllers:
         """A pod runs."""
         one = self._of.get(task)
         self.desk.started(task, node, one)
-        self._tell(one)
 
     def _tell(self, one: Controller | None) -> None:
         """Something happened to a pod of a controller."""

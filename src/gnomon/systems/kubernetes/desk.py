@@ -157,9 +157,9 @@ class Desk:
         delay = ready_ns(self.pods[task])
         self.ready_from[task] = self.now + delay
         if one is not None:
-            self.touch(one)
+            one.wake()
             if delay:
-                self.at(self.now + delay, one)
+                self.timers.at(self.now + delay, one.wake)
 
     def gone(self, task: int, row: int) -> None:
         """A pod is not wanted, or not there, any more (``row`` says so); it may still be stopping."""

@@ -124,7 +124,8 @@ class Maker:
         self._names = {(pod.namespace, pod.name) for pod in objects.pods}
 
     def _existing(self, pod: Pod) -> None:
-        number = self._add(pod, 0)
+        there = pod.uid or pod.node_name or pod.creation_ns is not None
+        number = self._add(pod if there else self._admit(pod), 0)
         if pod.owner is not None:
             self._have.setdefault((pod.namespace, pod.owner.kind, pod.owner.name), []).append(number)
 
