@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.api import explain
+from gnomon.api.load import load_scenario
 from gnomon.insight.explain import Explanation
 from gnomon.systems.kubernetes.scenario import read_scenario
 
@@ -150,3 +151,61 @@ def test_the_same_files_get_the_same_answer(case: str) -> None:
     scenario = read_scenario([str(CASES / f"{case}.yaml")])
     pending = next(pod for pod in scenario.native.pods if not pod.node_name)
     assert explain(pending.key, scenario).as_dict() == explain(pending.key, scenario).as_dict()
+
+
+def of_run(case: str, subject: str) -> Explanation:
+    """Of a case in which something happens by itself, so that it is simulated."""
+    (scenario,) = load_scenario(CASES / case / "scenario.yaml")
+    return explain(subject, scenario)
+
+
+class TestU11ReplacementsAfterTheQuotaIsFreed:
+    def test_the_new_pod_comes_with_the_retry_and_not_when_the_quota_is_free(self) -> None:
+        found = of_run("u11_quota_and_backoff", "deployment/full")
+        assert found.native.endswith(
+            "exceeded quota: memory, requested: requests.memory=64Mi, used: requests.memory=128Mi, "
+            "limited: requests.memory=150Mi"
+        )
+        (wait,) = found.waiting
+        assert (wait.kind, wait.object) == ("limit", "resourcequota/default/memory")
+        assert wait.length_ns == 163_835 * 10**6  # 5 ms * (2^15 - 1): the quota was free after 90 s
+
+    def test_head_room_in_the_quota(self) -> None:
+        assert ("spec.hard.requests.memory", "150Mi", "192Mi") in changes(
+            of_run("u11_quota_and_backoff", "deployment/full")
+        )
+
+
+class TestU12EvictionDoesNotFollowTheQosClass:
+    def test_the_burstable_pod_goes_before_the_one_of_best_effort(self) -> None:
+        found = of_run("u12_eviction", "pod/b")
+        assert found.state == "failed"
+        assert found.native.startswith("The node was low on resource: memory. Threshold quantity: 100Mi, available: ")
+        assert "over-request" in found.summary
+        assert of_run("u12_eviction", "pod/e").state == "running"
+
+    def test_an_honest_request_or_a_priority(self) -> None:
+        found = of_run("u12_eviction", "pod/b")
+        assert {one.field for one in found.changes} == {"spec.priority", "spec.containers[*].resources.requests.memory"}
+        assert all("default/e goes instead" in one.what for one in found.changes)
+
+
+class TestU14PowerOff:
+    """The node is taken for lost 40 to 60 s after it (1.32 and later), and its pods are deleted 300 s later."""
+
+    def test_the_deployment_has_a_new_pod_after_six_minutes(self) -> None:
+        found = of_run("u14_power_off", "deployment/d")
+        fault = next(one.t_ns for one in found.chain if one.event == "fault")
+        again = [one.t_ns for one in found.chain if one.event == "start"][-1]
+        assert 340 * 10**9 <= again - fault <= 360 * 10**9
+
+    def test_the_stateful_sets_pod_is_only_marked_and_none_takes_its_place(self) -> None:
+        found = of_run("u14_power_off", "statefulset/s")
+        assert found.native == "TaintManagerEviction: Marking for deletion Pod default/s-0"
+        assert "makes no other pod of that name" in found.summary
+        assert "node.kubernetes.io/out-of-service" in found.summary
+        assert [one.event for one in found.chain].count("start") == 1
+
+    def test_the_daemon_sets_pod_tolerates_it(self) -> None:
+        found = of_run("u14_power_off", "log-n1")
+        assert "Marking for deletion" not in found.native

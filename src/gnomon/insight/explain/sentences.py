@@ -44,6 +44,9 @@ def sentence(ground: Ground, row: int) -> str:
             return f"the run ends: {STOPPED.get(reason, reason.name.lower())}"
         case Kind.CANCEL:
             return f"{name} is cancelled"
+        case Kind.EVENT:
+            said = log.details.get(row, {})
+            return ": ".join(str(said[key]) for key in ("reason", "message") if said.get(key)) or name
     return recovered(ground, row)
 
 

@@ -1,52 +1,22 @@
-"""The explanation of one pod, put together."""
+"""From the question to the answer: of a snapshot without a run, of what happens by itself with one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from gnomon.engine.log import Kind, Log, State
+from gnomon.engine.log import Log
 from gnomon.insight.explain.answer import Explanation
-from gnomon.insight.explain.answer import explain as explain_generally
-from gnomon.insight.explain.chain import Link, chain
-from gnomon.insight.explain.changes import Change, Simulate
-from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.phrases import Numbers, counted, listed, span
-from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.explain.subjects import Subject as GeneralSubject
-from gnomon.insight.explain.summary import summary as general_summary
-from gnomon.insight.explain.waits import Wait, waits
-from gnomon.insight.history import history
-from gnomon.insight.kubernetes import cluster, constraints, own, quota
-from gnomon.insight.kubernetes.bench import Bench, Option, search
-from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
+from gnomon.insight.explain.changes import Simulate
 from gnomon.insight.kubernetes.moment import Moment, exists, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
-from gnomon.insight.kubernetes.replay import Turn, happens, moment_at, spokesman, turn_of
-from gnomon.insight.kubernetes.scores import find_node
-from gnomon.insight.kubernetes.scores import why_not as tell_why_not
+from gnomon.insight.kubernetes.replay import happens
+from gnomon.insight.kubernetes.run_answer import of_run
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
-from gnomon.insight.kubernetes.summary import refusals, sentence
 from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
+from gnomon.insight.kubernetes.turn_answer import of_moment
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.fit_error import event_note
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.scenario import Native
-
-CHANGES_MAX = 10
-"""How many changes are told."""
-
-
-@dataclass(frozen=True)
-class PodExplanation(Explanation):
-    """As any explanation; ``preemption``: whom the scheduler sends away for the pod, or why nobody."""
-
-    preemption: dict[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """In the form of ``explain -o json``."""
-        return {**Explanation.as_dict(self), **({"preemption": self.preemption} if self.preemption else {})}
 
 
 def explain(
@@ -66,7 +36,7 @@ def explain(
     if log is None and simulate is not None and happens(scenario):
         log = simulate(scenario)
     if log is not None:
-        return _of_run(subject, scenario, log, why_not=why_not)
+        return of_run(subject, scenario, log, simulate=simulate, why_not=why_not)
 
     native = scenario.native
     assert isinstance(native, Native)
@@ -112,242 +82,7 @@ def _moment_of(native: Native, who: Subject) -> Moment:
     return last if refused is None else snapshot_moment(native.objects, native.pods, refused)
 
 
-def of_moment(who: Subject, moment: Moment, *, why_not: str | None = None, native: str = "") -> PodExplanation:
-    """The explanation of a pod at its turn. ``native``: what the event said, where that is known."""
-    target = None if why_not is None else find_node(why_not, moment)
-    bench = Bench(moment)
-    rows = classes(bench.found)
-    asked = None if target is None else tell_why_not(moment, bench, target)
-    changes, notes = _changes(moment, bench, rows, target)
-    spells, text, state = _told(moment, bench, rows, changes)
-    others = _of_peers(who)
-    return PodExplanation(
-        subject=who.name,
-        state=state,
-        summary=text + others,
-        native=native or _native(moment, text),
-        waiting=tuple(spells),
-        classes=tuple(rows),
-        chain=tuple(_chain(moment, _native(moment, text))),
-        changes=tuple(changes),
-        notes=tuple(notes),
-        why_not=asked,
-        preemption=_preemption(moment),
-    )
-
-
 def _of_ended(who: Subject, pod: Pod) -> Explanation:
     text = f"{pod.key} has ended ({pod.phase})" + (f" on {pod.node_name}" if pod.node_name else "")
     said = [f"{one.reason}: {one.message}" for one in pod.conditions if one.message]
     return Explanation(who.name, "done" if pod.phase == "Succeeded" else "failed", text, "; ".join(said) or text)
-
-
-def _of_peers(who: Subject) -> str:
-    if len(who.pods) < 2:
-        return ""
-    placed = sum(1 for pod in who.pods if pod.node_name)
-    return f" ({placed} of the {counted(len(who.pods), 'pod')} of {who.name} are on nodes)"
-
-
-# ------------------------------------------------------------------ the parts
-
-
-def _native(moment: Moment, text: str) -> str:
-    """What the pod's event says."""
-    if moment.refused:
-        return f"Error creating: {moment.refused}" if moment.pod.owner is not None else moment.refused
-    if moment.gated:
-        return moment.gated
-    if moment.is_placed or moment.attempt.chosen >= 0:
-        node = moment.pod.node_name or moment.went_to or moment.state.names[moment.attempt.chosen]
-        return f"Successfully assigned {moment.pod.key} to {node}"
-    return event_note(moment.attempt.message or text)
-
-
-def _told(
-    moment: Moment, bench: Bench, rows: Sequence[PodNodeClass], changes: Sequence[Change]
-) -> tuple[list[Wait], str, str]:
-    """The waits, the sentence, and the state."""
-    pod = moment.pod
-    if moment.refused:
-        return [quota.quota_wait(moment)], quota.quota_summary(moment), "rejected"
-    if pod.node_name:
-        return [], _of_placed(moment), "running"
-    if moment.gated:
-        gates = listed(pod.spec.scheduling_gates)
-        text = f"{pod.key} is not tried: its scheduling gates {gates} are still there"
-        return [Wait("event", "SchedulingGates", f"pod/{pod.key}", text)], text, "waiting"
-    attempt = moment.attempt
-    if attempt.chosen >= 0:
-        return [], _of_fitting(moment, bench), "running"
-    early = attempt.statuses.absent if attempt.statuses is not None else None
-    if early is not None and early.plugin and not len(bench.found.passing) and not rows[0].plugin:
-        rows = [row for row in rows if row.plugin]
-    if early is not None and early.plugin:
-        text = f"{pod.key} cannot be placed on any node: {early.reasons[0]}"
-        return [Wait("event", early.plugin, f"pod/{pod.key}", early.reasons[0])], text, "waiting"
-    held = refusals(bench, rows, _binding(rows, changes))
-    chosen = attempt.preemption.chosen
-    if chosen is None:
-        return held, sentence(moment, held), "waiting"
-    node = moment.state.names[chosen.node]
-    victims = [victim.pod.key for victim in chosen.victims]
-    numbers: Numbers = {"victims": len(victims), "pdb_violations": chosen.violations}
-    broken = f" against {counted(chosen.violations, 'disruption budget')}" if chosen.violations else ""
-    clause = f"it preempts {listed(victims)} on {node}{broken}"
-    grace = max((victim.pod.spec.grace_s for victim in chosen.victims), default=0)
-    preempts = Wait("event", "preemption", f"node/{node}", clause, numbers, grace * 10**9)
-    return [preempts, *held], f"{sentence(moment, held)}; {clause}, and comes there when they are gone", "waiting"
-
-
-def _binding(rows: Sequence[PodNodeClass], changes: Sequence[Change]) -> str:
-    """The plugin that holds it: of the nodes that are nearest to taking it."""
-    refusing = [row for row in rows if row.plugin]
-    if not refusing:
-        return ""
-    field = changes[0].field if changes else ""
-    for part, plugin in (
-        ("requests", FIT),
-        ("nodeSelector", "NodeAffinity"),
-        ("nodeAffinity", "NodeAffinity"),
-        ("tolerations", "TaintToleration"),
-        ("topologySpread", "PodTopologySpread"),
-        ("podA", "InterPodAffinity"),
-        ("hostPort", "NodePorts"),
-        ("unschedulable", "NodeUnschedulable"),
-    ):
-        if part in field and any(row.plugin == plugin for row in refusing):
-            return plugin
-    return refusing[0].plugin
-
-
-def _of_placed(moment: Moment) -> str:
-    pod = moment.pod
-    known = pod.node_name in moment.state.index
-    return f"{pod.key} is on {pod.node_name}" + ("" if known else ", a node that is not among the objects")
-
-
-def _of_fitting(moment: Moment, bench: Bench) -> str:
-    attempt, names = moment.attempt, moment.state.names
-    nodes, total = len(bench.found.passing), len(names)
-    where = moment.went_to or names[attempt.chosen]
-    equal = f", one of {len(attempt.best)} that are as good" if len(attempt.best) > 1 else ""
-    return f"{moment.pod.key} fits on {nodes} of {counted(total, 'node')}, and the scheduler puts it on {where}{equal}"
-
-
-def _preemption(moment: Moment) -> dict[str, Any]:
-    if moment.is_placed or moment.refused or moment.gated or moment.attempt.chosen >= 0:
-        return {}
-    outcome = moment.attempt.preemption
-    if outcome.chosen is None:
-        return {"node": None, "victims": [], "message": outcome.message} if outcome.message else {}
-    return {
-        "node": moment.state.names[outcome.chosen.node],
-        "victims": [victim.pod.key for victim in outcome.chosen.victims],
-        "pdb_violations": outcome.chosen.violations,
-        "as_good": [moment.state.names[node] for node in outcome.best],
-        "message": "",
-    }
-
-
-def _chain(moment: Moment, native: str) -> Iterator[Link]:
-    """How it came to be, of a snapshot: who was tried before it, and what came of its turn."""
-    pod = moment.pod
-    yield Link(0, 0, "arrive", f"{pod.key} is there" if not moment.refused else f"{pod.key} is to be created")
-    row = 1
-    if moment.refused:
-        yield Link(row, 0, "reject", f"{pod.key} is refused: {moment.refused}")
-        return
-    placed = [(one, node) for one, node in moment.before if node]
-    for one, node in placed[:5]:
-        yield Link(row, 0, "start", f"{one.key}, which stands in front of it, takes its place on {node}")
-        row += 1
-    if len(placed) > 5:
-        yield Link(row, 0, "start", f"{len(placed) - 5:,} more pods that stand in front of it take their places")
-        row += 1
-    done = moment.is_placed or (not moment.gated and moment.attempt.chosen >= 0)
-    yield Link(row, 0, "start" if done else "wait", native if done else f"{pod.key} waits: {native}")
-
-
-# ------------------------------------------------------------------ what would change it
-
-
-def _changes(
-    moment: Moment, bench: Bench, rows: Sequence[PodNodeClass], target: int | None
-) -> tuple[list[Change], list[str]]:
-    """The smallest changes after which it fits (on the node that was asked for)."""
-    if moment.refused:
-        return search(quota.quota_options(bench), bench, CHANGES_MAX), []
-    if moment.gated:
-        return search(constraints.gates(bench), bench, CHANGES_MAX), []
-    if target is not None:
-        bench = Bench(moment, target)
-        if target in bench.found.passing or moment.pod.node_name == moment.state.names[target]:
-            return [], []
-    elif moment.is_placed or moment.attempt.chosen >= 0 or moment.attempt.preemption.chosen is not None:
-        return [], []
-    found = search(_options(bench), bench, CHANGES_MAX)
-    notes = [] if found else ["no single change that was tried lets it fit"]
-    if any(row.plugin == FIT and not row.resolvable for row in rows) and (ever := cluster.largest_ever(bench)):
-        notes.append(ever)
-    return found, notes
-
-
-def _options(bench: Bench) -> Iterator[Option]:
-    yield from own.requests(bench)
-    yield from own.tolerations(bench)
-    yield from own.priorities(bench)
-    yield from constraints.selectors(bench)
-    yield from constraints.spreads(bench)
-    yield from constraints.terms_of_others(bench)
-    yield from constraints.ports(bench)
-    yield from cluster.uncordon(bench)
-    yield from cluster.pods_in_the_way(bench)
-    yield from cluster.more_nodes(bench)
-
-
-# ------------------------------------------------------------------ of a run
-
-
-def _of_run(subject: str, scenario: Scenario, log: Log, *, why_not: str | None) -> Explanation:
-    """What became of a pod in a run: why it waited the last time, or how it came where it is."""
-    native = scenario.native
-    assert isinstance(native, Native)
-    ground = Ground(history(scenario, log))
-    if node_named(subject, native.objects) is not None:
-        return explain_generally(subject, scenario, log, simulate=lambda one: log)
-    who = find_subject(subject, native.objects, native.pods)
-    number = {pod.key: task for task, pod in enumerate(native.pods)}
-    tasks = tuple(number[pod.key] for pod in who.pods)
-    task = spokesman(ground, tasks)
-    state = State(int(ground.past.outcome.state[task])).label
-    links = tuple(chain(ground, tasks))
-    turn = turn_of(ground, task)
-    if turn is None or (state in ("failed", "killed", "rejected") and not turn.message):
-        return _generally(ground, who, task, links)
-    told = of_moment(who, moment_at(scenario, log, task, turn), why_not=why_not, native=turn.message)
-    if not turn.message:
-        text = general_summary(ground, GeneralSubject("task", native.pods[task].key, (task,)), task, [])
-        return replace(told, state=state, summary=text, chain=links, changes=(), notes=())
-    return _timed(ground, replace(told, state=state, chain=links), task, turn)
-
-
-def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodExplanation:
-    """With the times of its wait: since when, and until when if it is over."""
-    log = ground.past.log
-    begin = int(log.t_ns[turn.row])
-    starts = [row for row in rows_of(log, (task,), Kind.START).tolist() if row > turn.row]
-    end = int(log.t_ns[starts[0]]) if starts else ground.horizon_ns
-    spells = tuple(replace(one, begin_ns=begin, end_ns=end) for one in told.waiting)
-    over = f"; it waited from {span(begin)} to {span(end)}, when it started on " if starts else ""
-    over += ground.node_name(int(log.node[starts[0]])) if starts else ""
-    return replace(told, waiting=spells, summary=f"{told.summary}{over}")
-
-
-def _generally(ground: Ground, who: Subject, task: int, links: tuple[Link, ...]) -> Explanation:
-    """What is not the scheduler's doing: by the rules that all systems share, without changes."""
-    pod = GeneralSubject("task", ground.work.id(task), (task,))
-    spells = waits(ground, task)
-    text = general_summary(ground, pod, task, spells)
-    state = State(int(ground.past.outcome.state[task])).label
-    return Explanation(who.name, state, text, text, waiting=tuple(spells), chain=links)

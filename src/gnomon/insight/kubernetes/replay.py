@@ -50,9 +50,10 @@ class Turn:
 
 
 def spokesman(ground: Ground, tasks: Sequence[int]) -> int:
-    """The task that stands for several: one that waits, else one that failed, else the one that waited longest."""
+    """The task that stands for several: one that waits, else one that failed, else the one that waited longest, of
+    those that were not told to go."""
     what = ground.past.outcome
-    rank = {State.WAITING: 0, State.REJECTED: 1, State.FAILED: 2, State.KILLED: 3}
+    rank = {State.WAITING: 0, State.REJECTED: 1, State.FAILED: 2, State.KILLED: 10}
     waited = np.minimum(what.first_start_ns, NEVER) - np.minimum(what.arrive_ns, NEVER)
     return min(tasks, key=lambda task: (rank.get(State(int(what.state[task])), 9), -int(waited[task]), task))
 

@@ -1,0 +1,113 @@
+"""Changes to what happens in a run, tried by simulating it again: what the scheduler reads is changed with the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gnomon.engine.log import Kind, Log
+from gnomon.insight.explain import variations as vary
+from gnomon.insight.explain.changes import OWN, Change, Simulate
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.phrases import Plain
+from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.kubernetes.own import with_request
+from gnomon.model.quantity import format_memory
+from gnomon.model.resources import E4
+from gnomon.model.scenario import Scenario
+from gnomon.model.work import Work
+from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.requests import pod_requests
+from gnomon.systems.kubernetes.scenario import Native
+
+
+def rerun(base: Scenario, log: Log, simulate: Simulate) -> Simulate:
+    """Simulates variations of a scenario; of one that has no meaning for its objects the log is that of the scenario
+    as it is, so that nothing is promised of it."""
+
+    def again(one: Scenario) -> Log:
+        varied = in_step(base, one)
+        return log if varied is None else simulate(varied)
+
+    return again
+
+
+def in_step(base: Scenario, one: Scenario) -> Scenario | None:
+    """A variation of a scenario with its pods as its tasks are: requests and priorities. None: tasks or nodes are not
+    those of the objects any more, which is for the scheduling cycle to try."""
+    native = base.native
+    assert isinstance(native, Native)
+    same_nodes = one.cluster is base.cluster or [n.name for n in one.cluster.nodes] == [
+        n.name for n in base.cluster.nodes
+    ]
+    if len(one.work) != len(base.work) or not same_nodes:
+        return None
+    if one.work is base.work:
+        return one
+    pods = tuple(_in_step(pod, base.work, one.work, task) for task, pod in enumerate(native.pods))
+    return replace(one, native=replace(native, pods=pods))
+
+
+def _in_step(pod: Pod, before: Work, after: Work, task: int) -> Pod:
+    spec = pod.spec
+    if before.shape[task] != after.shape[task] or before.shapes is not after.shapes:
+        old, new = before.shapes[before.shape[task]].request, after.shapes[after.shape[task]].request
+        for name in {**pod_requests(spec), **dict.fromkeys(new.names())}.keys() - {"pods"}:
+            wanted = new.amount(name) if name in ("cpu", "memory") else new.amount(name) // E4
+            if old.amount(name) != new.amount(name):
+                changed = _asking(pod, name, wanted)
+                spec = spec if changed is None else changed.spec
+                pod = replace(pod, spec=spec)
+    priority = int(after.priority[task])
+    if priority != int(before.priority[task]):
+        pod = replace(pod, spec=replace(spec, priority=priority))
+    return pod
+
+
+def _asking(pod: Pod, name: str, amount: int) -> Pod | None:
+    """The pod with another request: less of its largest containers, or more of its first."""
+    has = pod_requests(pod.spec).get(name, 0)
+    if amount <= has:
+        less = with_request(pod.spec, name, amount)
+        return None if less is None else replace(pod, spec=less[0])
+    first, *rest = pod.spec.containers
+    more = replace(first, requests={**first.requests, name: first.requests.get(name, 0) + amount - has})
+    return replace(pod, spec=replace(pod.spec, containers=(more, *rest)))
+
+
+def against_eviction(ground: Ground, task: int, again: Simulate) -> list[Change]:
+    """What keeps a pod that was sent away under memory pressure, and has no end, where it is: an honest request, a
+    higher priority; each simulated."""
+    base, work = ground.scenario, ground.work
+    key, asked, used = work.id(task), work.shapes[ground.shape(task)].request.memory_bytes, _most_used(ground, task)
+    priority = int(work.priority.max()) + 1
+    tried: list[tuple[Scenario, float, tuple[str, Plain, Plain], str]] = [
+        (
+            vary.with_more(base, (task,), "memory", used),
+            (used - asked) / max(asked, 1),
+            ("spec.containers[*].resources.requests.memory", format_memory(asked), format_memory(used)),
+            f"ask for {format_memory(used)} memory, as much as it uses, instead of {format_memory(asked)}",
+        ),
+        (
+            vary.with_column(base, "priority", (task,), priority),
+            (priority - int(work.priority[task])) / max(abs(int(work.priority[task])), 1),
+            ("spec.priority", int(work.priority[task]), priority),
+            f"give it the priority {priority}",
+        ),
+    ]
+    found: list[Change] = []
+    for scenario, size, (field, before, after), phrase in tried:
+        log = again(scenario)
+        fails = rows_of(log, (task,), Kind.FAIL)
+        if not len(fails):
+            others = {work.id(int(who)) for who in log.subject[log.kind == Kind.FAIL].tolist()}
+            text = f"{phrase}: it stays" + (f", and {', '.join(sorted(others))} goes instead" if others else "")
+            cost = round(OWN + size / (1 + size), 4)
+            found.append(Change(text, f"pod/{key}", field, before, after, cost, confirmed=True))
+    return sorted(found, key=lambda one: one.cost)
+
+
+def _most_used(ground: Ground, task: int) -> int:
+    """The most memory that a pod comes to use, as far as is known."""
+    usage = ground.work.usage_of(task)
+    profile = usage.profile("memory") if usage is not None else None
+    return max((amount for _, amount in profile.points), default=0) if profile is not None else 0

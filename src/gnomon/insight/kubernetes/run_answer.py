@@ -1,0 +1,116 @@
+"""The explanation of a pod of a run: by its turn, or by what happened to it after that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.insight.explain.answer import Explanation
+from gnomon.insight.explain.answer import explain as explain_generally
+from gnomon.insight.explain.chain import chain
+from gnomon.insight.explain.changes import Simulate
+from gnomon.insight.explain.ground import Ground
+from gnomon.insight.explain.phrases import span
+from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.explain.subjects import Subject as GeneralSubject
+from gnomon.insight.explain.summary import summary as general_summary
+from gnomon.insight.history import history
+from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
+from gnomon.insight.kubernetes.reruns import against_eviction, rerun
+from gnomon.insight.kubernetes.subjects import find_subject, node_named
+from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
+from gnomon.model.scenario import Scenario
+from gnomon.systems.kubernetes.quantity import format_quantity
+from gnomon.systems.kubernetes.scenario import Native
+
+
+def of_run(
+    subject: str, scenario: Scenario, log: Log, *, simulate: Simulate | None, why_not: str | None
+) -> Explanation:
+    """What became of a pod in a run: why it waited the last time, what went wrong, or how it came where it is."""
+    native = scenario.native
+    assert isinstance(native, Native)
+    ground = Ground(history(scenario, log))
+    if node_named(subject, native.objects) is not None:
+        return explain_generally(subject, scenario, log, simulate=lambda one: log)
+    who = find_subject(subject, native.objects, native.pods)
+    number = {pod.key: task for task, pod in enumerate(native.pods)}
+    tasks = tuple(number[pod.key] for pod in who.pods)
+    task = spokesman(ground, tasks)
+    state = State(int(ground.past.outcome.state[task])).label
+    links = tuple(chain(ground, tasks))
+    turn = turn_of(ground, task)
+    if turn is None or _went_wrong(ground, task, turn):
+        again = rerun(scenario, log, simulate or (lambda one: log))
+        general = explain_generally(f"task/{native.pods[task].key}", scenario, log, simulate=again)
+        said = evicted(ground, task)
+        if said and not general.changes:
+            changes = tuple(against_eviction(ground, task, again))
+            general = replace(general, changes=changes, notes=() if changes else general.notes)
+        return replace(general, subject=who.name, native=said or general.native, chain=links)
+    told = of_moment(who, moment_at(scenario, log, task, turn), why_not=why_not, native=turn.message)
+    if not turn.message:
+        text = general_summary(ground, GeneralSubject("task", native.pods[task].key, (task,)), task, [])
+        marked, said = _marked(ground, task, turn)
+        return replace(
+            told, state=state, summary=text + said, native=marked or told.native, chain=links, changes=(), notes=()
+        )
+    return _timed(ground, replace(told, state=state, chain=links), task, turn)
+
+
+def _marked(ground: Ground, task: int, turn: Turn) -> tuple[str, str]:
+    """What was said of a pod whose node is lost and that is marked for deletion, and what has to happen for another to
+    take its place (sheet on Kubernetes, section 9); empty texts if it is not."""
+    log, native = ground.past.log, ground.scenario.native
+    assert isinstance(native, Native)
+    rows = [row for row in rows_of(log, (task,), Kind.EVENT).tolist() if row > turn.row]
+    said = log.details.get(rows[-1], {}) if rows else {}
+    if said.get("reason") != "TaintManagerEviction":
+        return "", ""
+    text = f" It is marked for deletion since {span(int(log.t_ns[rows[-1]]))}"
+    owner = native.pods[task].owner
+    if owner is not None and owner.kind == "StatefulSet":
+        text += (
+            f", and the StatefulSet {owner.name} makes no other pod of that name, for this one may still run on "
+            f"{turn.went_to}: until its kubelet says that it is gone, the Node or the pod is deleted by force, or "
+            "the node has the taint node.kubernetes.io/out-of-service"
+        )
+    return f"{said['reason']}: {said.get('message', '')}", f"{text}."
+
+
+def _went_wrong(ground: Ground, task: int, turn: Turn) -> bool:
+    """Whether something ended an attempt of it after its turn, or for good."""
+    fails = rows_of(ground.past.log, (task,), Kind.FAIL)
+    return bool(len(fails)) and (not turn.message or int(fails[-1]) > turn.row)
+
+
+def evicted(ground: Ground, task: int) -> str:
+    """What the kubelet says of a pod that it sent away (sheet on Kubernetes, section 8); empty if it did not.
+
+    Source: ``pkg/kubelet/eviction/helpers.go``, nodeLowMessageFmt, nodeConditionMessageFmt and containerMessageFmt.
+    """
+    log = ground.past.log
+    for row in reversed(rows_of(log, (task,), Kind.FAIL).tolist()):
+        if Reason(int(log.reason[row])) is Reason.EVICTED:
+            said, native = log.details.get(row, {}), ground.scenario.native
+            assert isinstance(native, Native)
+            container = native.pods[task].spec.containers[0].name
+            least, left = (format_quantity(int(said.get(key, 0))) for key in ("below", "available"))
+            used, asked = (format_quantity(int(said.get(key, 0))) for key in ("used", "request"))
+            return (
+                f"The node was low on resource: memory. Threshold quantity: {least}, available: {left}. "
+                f"Container {container} was using {used}, request is {asked}, has larger consumption of memory. "
+            )
+    return ""
+
+
+def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodExplanation:
+    """With the times of its wait: since when, and until when if it is over."""
+    log = ground.past.log
+    begin = int(log.t_ns[turn.row])
+    starts = [row for row in rows_of(log, (task,), Kind.START).tolist() if row > turn.row]
+    end = int(log.t_ns[starts[0]]) if starts else ground.horizon_ns
+    spells = tuple(replace(one, begin_ns=begin, end_ns=end) for one in told.waiting)
+    over = f"; it waited from {span(begin)} to {span(end)}, when it started on " if starts else ""
+    over += ground.node_name(int(log.node[starts[0]])) if starts else ""
+    return replace(told, waiting=spells, summary=f"{told.summary}{over}")
