@@ -29,6 +29,8 @@ from gnomon.systems.kubernetes.controllers import Controllers
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler, at_random
 from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, helped
 from gnomon.systems.kubernetes.objects import Condition, Node, Pod, Taint
+from gnomon.systems.kubernetes.preemption import NEVER as NEVER_PREEMPTS
+from gnomon.systems.kubernetes.preemption import TERMINATING
 from gnomon.systems.kubernetes.queue import FLUSH_EVERY_NS, Queued, SchedulingQueue
 from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State, Surroundings
@@ -232,8 +234,10 @@ class KubeScheduler(Placer):
             self._bind(task, pod, attempt.chosen)
             return
         row = self._refused(task, attempt)
-        self._state.withdraw(pod.key)
         chosen = attempt.preemption.chosen
+        if chosen is None and attempt.preemption.message not in (NEVER_PREEMPTS, TERMINATING):
+            self._state.withdraw(pod.key)  # whoever may not preempt now keeps what it was nominated for
+            entry.pod = replace(pod, nominated_node="")
         if chosen is not None:
             node = self._state.names[chosen.node]
             entry.pod = replace(pod, nominated_node=node)
