@@ -91,10 +91,17 @@ def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:
 
 def _scenario_or_run(given: Arguments) -> Run | Scenario:
     """The scenario, where its system explains itself and may need no run; else the run of it."""
+    import gc
+
     from gnomon import api
     from gnomon.api.systems import SYSTEMS
 
-    scenario = scenario_of(given)
+    gc.disable()  # what is read stays to the end: looking for garbage in it, again and again, is a fifth of the time
+    try:
+        scenario = scenario_of(given)
+    finally:
+        gc.enable()
+        gc.freeze()
     if SYSTEMS[scenario.system].explainer:
         return scenario
     with Watch("simulating") as watch:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from gnomon.engine.log import Log
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.changes import Simulate
-from gnomon.insight.kubernetes.moment import Moment, exists, snapshot_moment
+from gnomon.insight.kubernetes.moment import Moment, exists, pods_now, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
 from gnomon.insight.kubernetes.replay import happens
-from gnomon.insight.kubernetes.run_answer import of_run
+from gnomon.insight.kubernetes.run_answer import of_kept, of_run
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
 from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
 from gnomon.insight.kubernetes.turn_answer import of_moment
@@ -33,21 +33,24 @@ def explain(
     pod is not there; ``simulate``: runs a scenario in which something happens by itself, so that it has a log. Raises
     InputError for a subject that is unknown or ambiguous, or an unknown node.
     """
-    if log is None and simulate is not None and happens(scenario):
+    native = scenario.native
+    if not isinstance(native, Native):
+        return of_kept(subject, scenario, log, why_not=why_not)
+    objects = native.objects
+    node = node_named(subject, objects)
+    ended = tuple(pod for pod in objects.pods if pod.is_terminal)
+    who = None if node is not None else find_subject(subject, objects, (*native.pods, *ended))
+    if who is not None and who.pods[0].is_terminal:
+        return _of_ended(who, who.pods[0])
+    if log is None and simulate is not None and happens(scenario) and not _is_pending(scenario, who):
         log = simulate(scenario)
     if log is not None:
         return of_run(subject, scenario, log, simulate=simulate, why_not=why_not)
-
-    native = scenario.native
-    assert isinstance(native, Native)
-    objects = native.objects
-    node = node_named(subject, objects)
-    if node is not None:
-        return explain_node(native, node)
-    ended = tuple(pod for pod in objects.pods if pod.is_terminal)
-    who = find_subject(subject, objects, (*native.pods, *ended))
-    if who.pods[0].is_terminal:
-        return _of_ended(who, who.pods[0])
+    if who is None:
+        return explain_node(native, str(node))
+    native = replace(native, pods=tuple(pods_now(native, scenario.work.submit_ns)))
+    keys = {pod.key for pod in native.pods}
+    who = replace(who, pods=tuple(pod for pod in who.pods if pod.key in keys) or who.pods[:1])
     moment = _moment_of(native, who)
     found = of_moment(who, moment, why_not=why_not)
     threat = threat_to(native, moment.pod) if moment.is_placed and why_not is None else None

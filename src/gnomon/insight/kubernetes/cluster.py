@@ -171,11 +171,15 @@ def more_nodes(bench: Bench) -> Iterator[Option]:
     fitting = {grown.state.names[node] for node in grown.nodes().tolist()}
     for old, new, pods in copies:
         if new.name in fitting:
-            yield _growth(bench, old, new, pods)
+            yield _growth(bench, old, new, pods, tried=len(copies) == 1)
 
 
-def _growth(bench: Bench, old: Node, new: Node, pods: list[tuple[Pod, str]]) -> Option:
+def _growth(bench: Bench, old: Node, new: Node, pods: list[tuple[Pod, str]], *, tried: bool) -> Option:
+    """``tried``: it fits on that node when it is the only new one."""
+
     def attempt() -> Effect | None:
+        if tried:
+            return Effect("it fits on that")
         grown = bench.grown([new], pods)
         taken = [grown.state.names[node] for node in grown.nodes().tolist()]
         return Effect("it fits on that") if new.name in taken else None

@@ -17,8 +17,9 @@ from gnomon.insight.explain.summary import summary as general_summary
 from gnomon.insight.history import history
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.reruns import against_eviction, rerun
-from gnomon.insight.kubernetes.subjects import find_subject, node_named
+from gnomon.insight.kubernetes.subjects import POD_WORDS, find_subject, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
+from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.scenario import Native
@@ -56,6 +57,25 @@ def of_run(
             told, state=state, summary=text + said, native=marked or told.native, chain=links, changes=(), notes=()
         )
     return _timed(ground, replace(told, state=state, chain=links), task, turn)
+
+
+def of_kept(subject: str, scenario: Scenario, log: Log | None, *, why_not: str | None) -> Explanation:
+    """What the log alone tells of a run that was kept without the objects that it was of: nothing can be tried."""
+    if log is None:
+        raise InputError("the objects of Kubernetes are not part of this scenario", allowed="their files, with -f")
+    kind, slash, rest = subject.strip().partition("/")
+    name = rest if slash and kind.lower() in POD_WORDS else subject.strip()
+    ids = [scenario.work.id(task) for task in range(len(scenario.work))]
+    found = [one for one in ids if name in (one, one.rpartition("/")[2])]
+    meant = f"task/{found[0]}" if len(found) == 1 else name
+    told = explain_generally(meant, scenario, log, simulate=lambda one: log, why_not=why_not)
+    rows = [row for row in sorted(log.details) if log.details[row].get("message")]
+    names = {told.subject.partition("/")[2]}
+    said = [row for row in rows if log.subject[row] >= 0 and scenario.work.id(int(log.subject[row])) in names]
+    native = str(log.details[said[-1]]["message"]) if said else told.native
+    note = "a kept run holds the log and not the objects, so no changes were tried: give the files with -f"
+    shown = told.subject.replace("task/", "pod/", 1)
+    return replace(told, subject=shown, native=native, changes=(), notes=(note,))
 
 
 def _marked(ground: Ground, task: int, turn: Turn) -> tuple[str, str]:
