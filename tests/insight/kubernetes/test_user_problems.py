@@ -12,7 +12,7 @@ import pytest
 from gnomon.api import explain
 from gnomon.api.load import load_scenario
 from gnomon.insight.explain import Explanation
-from gnomon.systems.kubernetes.scenario import read_scenario
+from gnomon.systems.kubernetes.scenario import Native, read_scenario
 
 CASES = Path(__file__).parent / "cases"
 
@@ -149,6 +149,7 @@ class TestU18TwoGangsAndAQuota:
 @pytest.mark.parametrize("case", sorted(path.stem for path in CASES.glob("*.yaml")))
 def test_the_same_files_get_the_same_answer(case: str) -> None:
     scenario = read_scenario([str(CASES / f"{case}.yaml")])
+    assert isinstance(scenario.native, Native)
     pending = next(pod for pod in scenario.native.pods if not pod.node_name)
     assert explain(pending.key, scenario).as_dict() == explain(pending.key, scenario).as_dict()
 

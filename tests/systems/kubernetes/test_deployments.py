@@ -65,7 +65,7 @@ class TestRollingUpdate:
         assert {when for when, _ in deletions(run)} == {600}
 
     def test_recreate_waits_until_the_old_have_stopped(self) -> None:
-        strategy = {"strategy": {"type": "Recreate"}}
+        strategy: dict[str, Any] = {"strategy": {"type": "Recreate"}}
         run = play([node("n1"), shop(1, **strategy)], until_s=3600, changes=[(600, [shop(2, **strategy)])])
         assert {when for when, _ in deletions(run)} == {600}
         assert {when for when, task in starts(run) if stem(task) == "new"} == {610}

@@ -32,7 +32,7 @@ def test_an_update_goes_from_the_last_down_each_when_the_one_before_is_there_aga
 
 
 def test_a_partition_keeps_the_lower_ordinals() -> None:
-    held = {"updateStrategy": {"rollingUpdate": {"partition": 2}}}
+    held: dict[str, Any] = {"updateStrategy": {"rollingUpdate": {"partition": 2}}}
     run = play([node("n1"), db(1)], until_s=1200, changes=[(600, [db(2, **held)])])
     assert deletions(run) == [(600, "db-2")]
 
