@@ -157,3 +157,19 @@ def test_pods_in_front_take_their_places_first() -> None:
     found = told("p", node("a"), pod("q", cpu="3", spec="priority: 5, "), pod("p", cpu="2"))
     assert "default/q, which stands in front of it, takes its place on a" in [one.text for one in found.chain]
     assert found.native.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+class TestNotTried:
+    def test_a_scheduler_that_is_not_there(self) -> None:
+        found = told("p", node("a"), pod("p", spec="schedulerName: gang, "))
+        assert found.native == "no scheduler of the name gang is set up, and nobody looks at it"
+        assert first(found) == ("spec.schedulerName", "gang", "default-scheduler")
+
+    def test_a_claim_that_is_not_there_bars_all_nodes(self) -> None:
+        claim = "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], "
+        found = told("p", node("a"), node("b"), pod("p", spec=claim))
+        text = 'persistentvolumeclaim "data" not found'
+        assert found.native == f"0/2 nodes are available: {text}. not found"
+        assert [(one.nodes, one.reasons, one.as_dict()["plugin"]) for one in found.classes] == [
+            (2, (text,), "VolumeBinding")
+        ]

@@ -72,6 +72,9 @@ class Bench:
         self.moment = moment
         self.state = moment.state
         self.pod = replace(moment.pod, nominated_node="", node_name="")
+        if moment.unscheduled:
+            spec = replace(moment.pod.spec, scheduler_name=next(iter(moment.settings.profiles)))
+            self.pod = replace(self.pod, spec=spec)
         self.target = target
         self.trials = 0
         self._plain = Scheduler(self.state, _without_preemption(moment.settings))
@@ -87,9 +90,6 @@ class Bench:
         pod = pod or self.pod
         if pod.spec.scheduling_gates:
             return np.zeros(0, np.int64)
-        attempt = self._plain.attempt(pod)
-        if attempt.statuses is not None and len(attempt.feasible) == 0:
-            return attempt.feasible
         nodes = judged(self._plain, pod).passing
         return nodes if self.target is None else nodes[nodes == self.target]
 

@@ -109,6 +109,9 @@ class Judged:
 def judged(scheduler: Scheduler, pod: Pod) -> Judged:
     """All nodes judged for a pod as they are."""
     statuses = scheduler.statuses(pod)
+    attempt = scheduler.attempt(pod)
+    if attempt.statuses is not None and attempt.statuses.outside is not None and attempt.statuses.outside.all():
+        statuses = attempt.statuses  # a PreFilter plugin refuses all nodes, and no filter looks at them
     return Judged(scheduler.state, pod, statuses.query, statuses.filters, statuses)
 
 

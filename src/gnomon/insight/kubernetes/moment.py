@@ -64,9 +64,18 @@ class Moment:
         return self.scheduler.attempt(self.pod)
 
     @property
-    def gated(self) -> str | None:
-        """Why it does not even enter the queue."""
-        return gate_message(self.pod)
+    def unscheduled(self) -> bool:
+        """Whether no scheduler that is set up has the name that it asks for."""
+        return self.pod.spec.scheduler_name not in self.settings.profiles
+
+    @property
+    def idle(self) -> str:
+        """Why it does not even enter the queue; empty: it does."""
+        if self.unscheduled:
+            return f"no scheduler of the name {self.pod.spec.scheduler_name} is set up, and nobody looks at it"
+        if self.pod.is_terminating:
+            return f"skip schedule deleting pod: {self.pod.key}"
+        return gate_message(self.pod) or ""
 
     @property
     def is_placed(self) -> bool:

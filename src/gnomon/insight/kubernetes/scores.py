@@ -80,6 +80,8 @@ def why_not(moment: Moment, bench: Bench, node: int) -> PodWhyNot:
             return PodWhyNot(name, False, text, (*one.reasons, *clauses), one.plugin)
     if moment.refused:
         return PodWhyNot(name, True, f"{name} would take {pod.key}, but it is not created", (moment.refused,))
+    if moment.idle and not pod.node_name:
+        return PodWhyNot(name, True, f"{name} would take {pod.key}, but it is not tried", (moment.idle,))
     attempt = Scheduler(moment.state, moment.settings, percentage=100).attempt(bench.pod)
     chosen = moment.state.index.get(pod.node_name or moment.went_to, attempt.chosen)
     both = tuple(found for found in (scored(attempt, names, node), scored(attempt, names, chosen)) if found)

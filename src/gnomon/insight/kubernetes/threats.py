@@ -40,7 +40,7 @@ def threat_to(native: Native, pod: Pod) -> Threat | None:
 
 
 def _preemption_of(moment: Moment) -> Threat | None:
-    if moment.refused or moment.gated or moment.is_placed:
+    if moment.refused or moment.idle or moment.is_placed:
         return None
     chosen = moment.attempt.preemption.chosen
     if chosen is None:

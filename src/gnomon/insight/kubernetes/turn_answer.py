@@ -8,7 +8,7 @@ from typing import Any
 
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.chain import Link
-from gnomon.insight.explain.changes import Change
+from gnomon.insight.explain.changes import CONSTRAINT, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes import cluster, constraints, own, quota
@@ -74,8 +74,8 @@ def _native(moment: Moment, text: str) -> str:
     """What the pod's event says."""
     if moment.refused:
         return f"Error creating: {moment.refused}" if moment.pod.owner is not None else moment.refused
-    if moment.gated:
-        return moment.gated
+    if moment.idle and not moment.is_placed:
+        return moment.idle
     if moment.is_placed or moment.attempt.chosen >= 0:
         node = moment.pod.node_name or moment.went_to or moment.state.names[moment.attempt.chosen]
         return f"Successfully assigned {moment.pod.key} to {node}"
@@ -91,16 +91,14 @@ def _told(
         return [quota.quota_wait(moment)], quota.quota_summary(moment), "rejected"
     if pod.node_name:
         return [], _of_placed(moment), "running"
-    if moment.gated:
-        gates = listed(pod.spec.scheduling_gates)
-        text = f"{pod.key} is not tried: its scheduling gates {gates} are still there"
-        return [Wait("event", "SchedulingGates", f"pod/{pod.key}", text)], text, "waiting"
+    if moment.idle:
+        rule = "schedulerName" if moment.unscheduled else "deletion" if pod.is_terminating else "SchedulingGates"
+        text = f"{pod.key} is not tried: {moment.idle}"
+        return [Wait("event", rule, f"pod/{pod.key}", moment.idle)], text, "waiting"
     attempt = moment.attempt
     if attempt.chosen >= 0:
         return [], _of_fitting(moment, bench), "running"
     early = attempt.statuses.absent if attempt.statuses is not None else None
-    if early is not None and early.plugin and not len(bench.found.passing) and not rows[0].plugin:
-        rows = [row for row in rows if row.plugin]
     if early is not None and early.plugin:
         text = f"{pod.key} cannot be placed on any node: {early.reasons[0]}"
         return [Wait("event", early.plugin, f"pod/{pod.key}", early.reasons[0])], text, "waiting"
@@ -154,7 +152,7 @@ def _of_fitting(moment: Moment, bench: Bench) -> str:
 
 
 def _preemption(moment: Moment) -> dict[str, Any]:
-    if moment.is_placed or moment.refused or moment.gated or moment.attempt.chosen >= 0:
+    if moment.is_placed or moment.refused or moment.idle or moment.attempt.chosen >= 0:
         return {}
     outcome = moment.attempt.preemption
     if outcome.chosen is None:
@@ -183,7 +181,7 @@ def _chain(moment: Moment, native: str) -> Iterator[Link]:
     if len(placed) > 5:
         yield Link(row, 0, "start", f"{len(placed) - 5:,} more pods that stand in front of it take their places")
         row += 1
-    done = moment.is_placed or (not moment.gated and moment.attempt.chosen >= 0)
+    done = moment.is_placed or (not moment.idle and moment.attempt.chosen >= 0)
     yield Link(row, 0, "start" if done else "wait", native if done else f"{pod.key} waits: {native}")
 
 
@@ -196,8 +194,8 @@ def _changes(
     """The smallest changes after which it fits (on the node that was asked for)."""
     if moment.refused:
         return search(quota.quota_options(bench), bench, CHANGES_MAX), []
-    if moment.gated:
-        return search(constraints.gates(bench), bench, CHANGES_MAX), []
+    if moment.idle and not moment.is_placed:
+        return search(_to_be_tried(bench), bench, CHANGES_MAX), []
     if target is not None:
         bench = Bench(moment, target)
         if target in bench.found.passing or moment.pod.node_name == moment.state.names[target]:
@@ -209,6 +207,22 @@ def _changes(
     if any(row.plugin == FIT and not row.resolvable for row in rows) and (ever := cluster.largest_ever(bench)):
         notes.append(ever)
     return found, notes
+
+
+def _to_be_tried(bench: Bench) -> Iterator[Option]:
+    yield from constraints.gates(bench)
+    if bench.moment.unscheduled:
+        before, after = bench.moment.pod.spec.scheduler_name, bench.pod.spec.scheduler_name
+        yield Option(
+            kind=CONSTRAINT,
+            size=0.5,
+            phrase=f"schedulerName: {before} → {after}",
+            object=f"pod/{bench.pod.key}",
+            field="spec.schedulerName",
+            before=before,
+            after=after,
+            attempt=lambda: bench.effect(bench.nodes()),
+        )
 
 
 def _options(bench: Bench) -> Iterator[Option]:
