@@ -7,10 +7,8 @@ from dataclasses import replace
 from gnomon.engine.log import Log
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.changes import Simulate
-from gnomon.insight.kubernetes.moment import Moment, exists, pods_now, snapshot_moment
+from gnomon.insight.kubernetes.moment import Moment, exists, happens, pods_now, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
-from gnomon.insight.kubernetes.replay import happens
-from gnomon.insight.kubernetes.run_answer import of_kept, of_run
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
 from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
 from gnomon.insight.kubernetes.turn_answer import of_moment
@@ -35,6 +33,8 @@ def explain(
     """
     native = scenario.native
     if not isinstance(native, Native):
+        from gnomon.insight.kubernetes.run_answer import of_kept
+
         return of_kept(subject, scenario, log, why_not=why_not)
     objects = native.objects
     node = node_named(subject, objects)
@@ -45,6 +45,8 @@ def explain(
     if log is None and simulate is not None and happens(scenario) and not _is_pending(scenario, who):
         log = simulate(scenario)
     if log is not None:
+        from gnomon.insight.kubernetes.run_answer import of_run  # what a run needs costs those nothing who have none
+
         return of_run(subject, scenario, log, simulate=simulate, why_not=why_not)
     if who is None:
         return explain_node(native, str(node))

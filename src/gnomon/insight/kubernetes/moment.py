@@ -13,6 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Scenario
 from gnomon.model.work import IntArray
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
@@ -154,6 +156,15 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
         if task not in steered:
             later.add(task)
     return [pod for task, pod in enumerate(native.pods) if exists(pod) or task not in later]
+
+
+def happens(scenario: Scenario) -> bool:
+    """Whether something happens by itself, so that a run has a story to tell: faults, or pods that end."""
+    work = scenario.work
+    later = (work.duration_ns < NEVER) | ((work.submit_ns > 0) & (work.submit_ns < NEVER))
+    native = scenario.native
+    changes = isinstance(native, Native) and bool(native.changes)
+    return bool(scenario.faults) or bool(work.usages) or changes or bool(later.any())
 
 
 def exists(pod: Pod) -> bool:

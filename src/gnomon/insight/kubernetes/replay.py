@@ -30,15 +30,6 @@ ERROR_CREATING = "Error creating: "
 _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
-def happens(scenario: Scenario) -> bool:
-    """Whether something happens by itself, so that a run has a story to tell: faults, or pods that end."""
-    work = scenario.work
-    later = (work.duration_ns < NEVER) | ((work.submit_ns > 0) & (work.submit_ns < NEVER))
-    native = scenario.native
-    changes = isinstance(native, Native) and bool(native.changes)
-    return bool(scenario.faults) or bool(work.usages) or changes or bool(later.any())
-
-
 @dataclass(frozen=True)
 class Turn:
     """The row of a log at which a pod's turn is explained: its latest refusal, else its start. ``message``: what its
