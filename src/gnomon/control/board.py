@@ -193,6 +193,24 @@ class Board:
         w.at[TASKS_INSIDE] += 1
         moves.start(w, task, cause)
 
+    def hold_here(self, task: int, node: int, bits: int, cause: int) -> int:
+        """Let a task hold a place that is free until it is started there, or loses it. The row."""
+        w = self.room()
+        w.node[task], w.devices[task] = node, bits
+        moves.occupy(w, task, -1, False)
+        charge(w, int(w.tenant[w.unit[task]]), int(w.shape[task]), 1)
+        w.at[TASKS_INSIDE] += 1
+        w.at[HELD] += 1
+        w.state[task] = int(State.HELD)
+        w.start_row[task] = self.row(Kind.HOLD, task=task, node=node, cause=cause, reason=Reason.PEERS, value=bits)
+        return int(w.start_row[task])
+
+    def start_held(self, task: int, cause: int) -> None:
+        """Start a task in the place that it holds."""
+        w = self.room()
+        w.at[HELD] -= 1
+        moves.start(w, task, cause)
+
     def avoid(self, job: int, node: int) -> None:
         """The tasks of a job do not go to a node any more."""
         w = self.w

@@ -145,6 +145,8 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
         return InputError(
             error.problem + hint, file=file, line=line, field=error.field, found=error.found, allowed=error.allowed
         )
+    if len(documents) > 1:  # YAML has more line ends than text files do: nothing may get lost for that
+        return InputError("line ends that are a lone carriage return", file=file, line=first + 1, allowed="LF or CRLF")
     return Item(documents[0].value, file, lambda: documents[0], first)
 
 
@@ -282,6 +284,9 @@ def _whole_json(path: Path, file: str) -> Iterator[Item | InputError]:
             return
         except RecursionError:
             yield InputError("nested too deep", file=file)
+            return
+        except ValueError:  # int() of more digits than it takes
+            yield InputError("a number too large", file=file)
             return
     for value, begin, end in values:
         own = text[begin:end]

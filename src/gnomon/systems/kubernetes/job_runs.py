@@ -16,7 +16,15 @@ from gnomon.systems.kubernetes.cron import MINUTE_NS, parse
 from gnomon.systems.kubernetes.makers import Change, JobRun
 from gnomon.systems.kubernetes.objects import Owner
 from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.workloads import CronJob
+from gnomon.systems.kubernetes.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    StatefulSet,
+    Workload,
+)
 
 MOST_RUNS: Final = 10_000
 """Of one CronJob."""
@@ -30,6 +38,8 @@ _NOT_APPLIED: Final = (
     "disruption_budgets",
     "services",
 )
+
+_MAKERS: Final = (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job)
 
 
 def runs_of(objects: Objects, changes: Sequence[Change], until_ns: int) -> Iterator[JobRun]:
@@ -81,9 +91,36 @@ def notes_of(objects: Objects, changes: Sequence[Change], until_ns: int) -> Iter
     ttl = sum(one.ttl_after_finished_s is not None for one in objects.jobs)
     if ttl:
         yield Note("not modelled", "Job spec.ttlSecondsAfterFinished", "a Job that is over stays as an object", ttl)
+    yield from _left_out(objects)
     for change in changes:
         for into in _NOT_APPLIED:
             if found := getattr(change.objects, into):
                 kind = type(found[0]).__name__
                 raise InputError(f"not modelled: a change that applies a {kind}", field=f"{kind} {found[0].name}")
         yield from change.objects.notes
+
+
+def _left_out(objects: Objects) -> Iterator[Note]:
+    """What is read, and makes no difference."""
+    made: tuple[Workload, ...] = (*objects.deployments, *objects.replica_sets, *objects.stateful_sets)
+    made += (*objects.daemon_sets, *objects.jobs)
+    templates = [one.template for one in made if isinstance(one, _MAKERS) and one.template is not None]
+    specs = [*(pod.spec for pod in objects.pods), *(template.spec for template in templates)]
+    live = sum(any(one.liveness is not None for one in spec.containers) for spec in specs)
+    if live:
+        yield Note("not modelled", "livenessProbe", "containers never fail it", live)
+    first = sum(any(not one.is_sidecar for one in spec.init_containers) for spec in specs)
+    if first:
+        yield Note("not modelled", "initContainers", "they take no time", first)
+    ending = sum(spec.active_deadline_s is not None for spec in specs)
+    if ending:
+        yield Note("not modelled", "Pod spec.activeDeadlineSeconds", "pods are not ended by it", ending)
+    claims = sum(bool(one.claim_templates) for one in objects.stateful_sets)
+    if claims:
+        yield Note("not modelled", "volumeClaimTemplates", "no claims are made of them", claims)
+    asking = sum(bool(one.min_resources) for one in objects.pod_groups)
+    if asking:
+        yield Note("not modelled", "PodGroup spec.minResources", "gangs wait by the number of their pods", asking)
+    if objects.pod_groups:
+        text = "the scheduler is taken to run the coscheduling plugin, as there are PodGroups"
+        yield Note("default", "PodGroup", text, len(objects.pod_groups))

@@ -27,8 +27,12 @@ from gnomon.systems.kubernetes.annotations import stops_ns
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.controllers import Controllers
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler, at_random
+from gnomon.systems.kubernetes.fit_error import NOT_FOUND, fit_error
+from gnomon.systems.kubernetes.gangs import NAME as GANGS
+from gnomon.systems.kubernetes.gangs import gangs_of
 from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, helped
 from gnomon.systems.kubernetes.objects import Condition, Node, Pod, Taint
+from gnomon.systems.kubernetes.permit import Permit
 from gnomon.systems.kubernetes.preemption import NEVER as NEVER_PREEMPTS
 from gnomon.systems.kubernetes.preemption import TERMINATING
 from gnomon.systems.kubernetes.queue import FLUSH_EVERY_NS, Queued, SchedulingQueue
@@ -85,6 +89,8 @@ class KubeScheduler(Placer):
             unqueue=self._unqueue,
             submitted=submitted,
         )
+        gangs = gangs_of(native.objects.pod_groups, self._pods)
+        self._permit = Permit(board, timers, hands, self._controllers.desk, gangs, self._activate)
 
     # ------------------------------------------------------------------ what is told
 
@@ -96,14 +102,25 @@ class KubeScheduler(Placer):
             self._controllers.present(task)
             self._board.start_here(task, self._number[pod.node_name], 0, row)
             return
-        self._controllers.enter(task, row)
+        if task in self._permit.rejected:
+            self._permit.rejected.discard(task)
+            self._enqueue(task, row, refused=self._permit.rejections[task])
+        else:
+            self._controllers.enter(task, row)
 
-    def _enqueue(self, task: int, row: int) -> None:
-        """A pod has been created: it waits for its turn."""
+    def _enqueue(self, task: int, row: int, *, refused: int = 0) -> None:
+        """A pod has been created: it waits for its turn. ``refused``: how often it had a node, and lost it."""
         pod = self._pods[task]
         self._row[task] = row
         if pod.spec.scheduler_name in self._profiles:
-            self._queue.add(replace(pod, node_name="", nominated_node=""), self._board.now)
+            self._queue.add(replace(pod, node_name="", nominated_node=""), self._board.now, refused=refused)
+            if (gang := self._permit.gangs.get(task)) is not None:
+                siblings = [self._pods[one].key for one in gang.tasks]
+                self._queue.wake([key for key in siblings if self._waits_for_siblings(key)], self._board.now)
+
+    def _waits_for_siblings(self, key: str) -> bool:
+        one = self._queue.aside.get(key)
+        return one is not None and GANGS in one.by
 
     def _unqueue(self, task: int) -> None:
         """It was deleted before it had a place."""
@@ -224,10 +241,17 @@ class KubeScheduler(Placer):
                 break
             tried.add((entry.pod.key, entry.refused))
             self._try(entry)
+            if self._permit.rejected_now():
+                break  # places were given back, which has to be read first
         self._arm()
 
     def _try(self, entry: Queued) -> None:
         pod, task = entry.pod, self._task[entry.pod.key]
+        if (text := self._permit.too_few(task, pod.name)) is not None:
+            message = fit_error(len(self._nodes), {}, before=text, after=NOT_FOUND)
+            self._say(task, message, Reason.PEERS)
+            self._queue.refuse(entry, self._board.now, {GANGS})
+            return
         attempt = self._scheduler.attempt(pod)
         self._tried[pod.key] = self._changes
         if attempt.chosen >= 0:
@@ -249,6 +273,7 @@ class KubeScheduler(Placer):
             return
         by = {refusal.plugin for refusal, _ in attempt.statuses.groups()} if attempt.statuses is not None else set()
         self._queue.refuse(entry, self._board.now, by)
+        self._permit.failed(task, row)
 
     def _bind(self, task: int, pod: Pod, number: int) -> None:
         w = self._board.w
@@ -256,21 +281,28 @@ class KubeScheduler(Placer):
         name = self._state.names[number]
         self._state.withdraw(pod.key)
         self._state.place(replace(self._pods[task], node_name=name), name, start_ns=self._board.now)
-        self._board.start_here(task, self._number[name], 0, row)
+        self._permit.bind(task, self._number[name], row)
+
+    def _activate(self, tasks: list[int]) -> None:
+        """The other pods of a gang are tried at once: one of them has a node."""
+        self._queue.wake([self._pods[task].key for task in tasks], self._board.now, at_once=True)
 
     def _refused(self, task: int, attempt: Attempt) -> int:
-        """The row of a failed attempt, with the words of its event; the same words are not said twice."""
-        message = attempt.message or ""
+        """The row of a failed attempt, with the words of its event."""
+        never = attempt.statuses is not None and not len(attempt.statuses.resolvable())
+        return self._say(task, attempt.message or "", Reason.NO_NODE_KIND if never else Reason.RESOURCES)
+
+    def _say(self, task: int, message: str, reason: Reason) -> int:
+        """The row of an event; the same words are not said twice."""
         old = self._board.details.get(self._row.get(task, -1), {}).get("message")
         if old == message:
             return self._row[task]
-        never = attempt.statuses is not None and not len(attempt.statuses.resolvable())
         cause = max(self._cause.get(task, -1), int(self._board.w.arrive_row[task]))
         self._row[task] = self._board.row(
             Kind.WAIT,
             task=task,
             cause=cause,
-            reason=Reason.NO_NODE_KIND if never else Reason.RESOURCES,
+            reason=reason,
             value=-1,
             details={"message": message},
         )
@@ -309,6 +341,9 @@ class KubeScheduler(Placer):
 
     def answer(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
         """What its controller does for a pod that was lost."""
+        if task in self._permit.rejected:
+            now = self._board.now
+            return replace(usual, retry=True, delay_ns=0, in_place=False, at_ns=now, limit=-1)
         return self._controllers.answer(task, reason, row, usual)
 
     @property

@@ -72,17 +72,25 @@ class SchedulingQueue:
     """Set aside, gated pods included, by key."""
     _ready: list[tuple[tuple[int, int, int], Queued]] = field(default_factory=list)
     _backing: list[tuple[int, tuple[int, int, int], Queued]] = field(default_factory=list)
+    _late: list[tuple[int, tuple[int, int, int], Queued]] = field(default_factory=list)
+    """Backing off, and not to be taken early."""
     _live: dict[str, Queued] = field(default_factory=dict)
     """Those in one of the heaps; an entry that is not its pod's own here has been taken out."""
     _serial: int = 0
 
-    def add(self, pod: Pod, now_ns: int) -> None:
-        """A new pod, or one whose gates may have gone."""
+    def add(self, pod: Pod, now_ns: int, *, refused: int = 0) -> None:
+        """A new pod, or one whose gates may have gone. ``refused``: how often it had a node and lost it again before it
+        was bound; it backs off, and is not taken before that is over."""
         self.remove(pod.key)
         self._serial += 1
         entry = Queued(pod, now_ns, self._serial)
         if gate_message(pod) is not None:
             self.aside[pod.key] = entry
+        elif refused:
+            entry.refused = refused
+            entry.ready_ns = now_ns + backoff_ns(refused, initial_s=self.initial_s, max_s=self.max_s)
+            self._live[pod.key] = entry
+            heapq.heappush(self._late, (entry.ready_ns, entry.order, entry))
         else:
             self._push_ready(entry)
 
@@ -157,10 +165,11 @@ class SchedulingQueue:
         return expiry_ns < now_ns - now_ns % SECOND if self.pop_early else expiry_ns <= now_ns
 
     def _end_backoffs(self, now_ns: int) -> None:
-        while self._backing and self._over(self._backing[0][0], now_ns):
-            _, _, entry = heapq.heappop(self._backing)
-            if self._live.get(entry.pod.key) is entry:
-                self._push_ready(entry)
+        for heap in (self._backing, self._late):
+            while heap and self._over(heap[0][0], now_ns):
+                _, _, entry = heapq.heappop(heap)
+                if self._live.get(entry.pod.key) is entry:
+                    self._push_ready(entry)
 
     def _push_ready(self, entry: Queued) -> None:
         entry.ready_ns = 0

@@ -133,7 +133,7 @@ def _node(node: Node, bound: Iterable[Pod]) -> ModelNode:
             held[name] = held.get(name, 0) + amount
     offered = {**node.allocatable}
     offered.setdefault("pods", 0)
-    offered = {name: max(amount, held.get(name, 0)) for name, amount in offered.items()}
+    offered = {name: max(offered.get(name, 0), held.get(name, 0)) for name in {**offered, **held}}
     machine = Machine(
         cpu_milli=node.capacity.get("cpu", 0),
         memory_bytes=max(node.capacity.get("memory", 0), offered.get("memory", 0)),
