@@ -13,7 +13,7 @@ from typing import Final
 from gnomon.systems.kubernetes.limits import limit_rejection
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
-from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
+from gnomon.systems.kubernetes.quotas import applies, pod_usage, quota_rejection, used
 
 FIRST_NS: Final = 5 * 10**6
 MOST_NS: Final = 1_000 * 10**9
@@ -41,6 +41,7 @@ class Usage:
         self._ranges: dict[str, list[LimitRange]] = {}
         self._others: dict[tuple[str, str], dict[str, int]] = {}
         self._pods: dict[str, dict[object, Pod]] = {}
+        self._total: dict[tuple[str, str], dict[str, int]] = {}
         for quota in quotas:
             self.set(quota)
             if quota.used is not None:
@@ -55,6 +56,7 @@ class Usage:
         """A quota is there from now on, in place of an earlier one of its name."""
         same = self._quotas.setdefault(quota.namespace, [])
         same[:] = [one for one in same if one.name != quota.name] + [quota]
+        self._total[quota.namespace, quota.name] = used(quota, self._pods.get(quota.namespace, {}).values())
 
     def matters(self, namespace: str) -> bool:
         """Whether anything limits what is created in a namespace."""
@@ -64,17 +66,28 @@ class Usage:
         """A pod is there; ``key`` tells it from all others."""
         if pod.namespace in self._quotas:
             self._pods.setdefault(pod.namespace, {})[key] = pod
+            self._count(pod, 1)
 
-    def drop(self, key: object, namespace: str) -> bool:
-        """It is gone; whether it counted."""
-        return self._pods.get(namespace, {}).pop(key, None) is not None
+    def drop(self, key: object, namespace: str) -> None:
+        """It is gone."""
+        pod = self._pods.get(namespace, {}).pop(key, None)
+        if pod is not None:
+            self._count(pod, -1)
+
+    def _count(self, pod: Pod, sign: int) -> None:
+        usage = pod_usage(pod)
+        for quota in self._quotas[pod.namespace]:
+            if applies(quota, pod):
+                total = self._total[quota.namespace, quota.name]
+                for name, amount in usage.items():
+                    if name in total:
+                        total[name] += sign * amount
 
     def in_use(self, namespace: str) -> Mapping[str, Mapping[str, int]]:
         """What is used of each quota of a namespace, by name."""
-        pods = self._pods.get(namespace, {}).values()
         found: dict[str, Mapping[str, int]] = {}
         for quota in self._quotas.get(namespace, ()):
-            total = used(quota, pods)
+            total = dict(self._total[namespace, quota.name])
             for name, amount in self._others.get((namespace, quota.name), {}).items():
                 total[name] = total.get(name, 0) + amount
             found[quota.name] = total
@@ -86,16 +99,3 @@ class Usage:
             return None
         text = limit_rejection(pod, self._ranges.get(pod.namespace, ()))
         return text or quota_rejection(pod, self._quotas.get(pod.namespace, ()), self.in_use(pod.namespace))
-
-    def never(self, pod: Pod) -> bool:
-        """Whether a pod would be refused in an empty namespace too."""
-        if limit_rejection(pod, self._ranges.get(pod.namespace, ())) is not None:
-            return True
-        usage = pod_usage(pod)
-        quotas = self._quotas.get(pod.namespace, ())
-        return any(
-            usage.get(name, 0) > amount
-            for quota in quotas
-            if quota_rejection(pod, [quota], {}) is not None
-            for name, amount in quota.hard.items()
-        )

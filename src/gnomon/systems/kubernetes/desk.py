@@ -81,6 +81,7 @@ class Desk:
     lost_nodes: set[int] = field(default_factory=set)
     refused: dict[int, str] = field(default_factory=dict)
     _dirty: dict[int, Controller] = field(default_factory=dict)
+    _alive: dict[int, set[int]] = field(default_factory=dict)
 
     @property
     def now(self) -> int:
@@ -126,9 +127,17 @@ class Desk:
             self.enqueue(task, row)
         return text
 
+    def alive_of(self, tasks: Iterable[int]) -> set[int]:
+        """Those of some tasks whose pods are there; it is kept up to date."""
+        alive = {task for task in tasks if task in self.created}
+        self._alive.update(dict.fromkeys(tasks, alive))
+        return alive
+
     def note_created(self, task: int) -> None:
         """A pod is there."""
         self.created[task] = self.now
+        if (alive := self._alive.get(task)) is not None:
+            alive.add(task)
         self.usage.add(task, self.pods[task])
 
     def refusal(self, task: int, text: str) -> int:
@@ -153,7 +162,6 @@ class Desk:
     def started(self, task: int, node: int, one: Controller | None) -> None:
         """The containers of a pod run."""
         self.node[task] = node
-        self.created.setdefault(task, self.now)
         delay = ready_ns(self.pods[task])
         self.ready_from[task] = self.now + delay
         if one is not None:
@@ -165,6 +173,8 @@ class Desk:
         """A pod is not wanted, or not there, any more (``row`` says so); it may still be stopping."""
         pod, w = self.pods[task], self.board.w
         self.created.pop(task, None)
+        if (alive := self._alive.get(task)) is not None:
+            alive.discard(task)
         self.node.pop(task, None)
         self.ready_from.pop(task, None)
         self.usage.drop(task, pod.namespace)

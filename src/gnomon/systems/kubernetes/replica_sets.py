@@ -54,6 +54,7 @@ class ReplicaSetController:
         self._coming: set[int] = {task for task in fleet.tasks if task in desk.submitted}
         self._born: set[int] = set(self._coming)
         self._retry = Retrying(desk)
+        self._alive = desk.alive_of(fleet.tasks)
         self._woken = False
         self.scaled_row = -1
         self.above: Controller | None = None
@@ -70,7 +71,7 @@ class ReplicaSetController:
 
     def active(self) -> list[int]:
         """The tasks of its pods that are there, and not terminating."""
-        return [task for task in self.fleet.tasks if task in self._desk.created]
+        return sorted(self._alive)
 
     def scale(self, wanted: int, row: int) -> None:
         """It is to have so many pods from now on."""
@@ -81,10 +82,7 @@ class ReplicaSetController:
         """A pod of its own is to be created."""
         self._coming.discard(task)
         self._held[task] = row
-        if self._desk.frozen:
-            self._desk.touch(self)
-        else:
-            self.sync()
+        self._desk.touch(self)
 
     def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
         """A pod is gone: it is replaced at once, if it still lacks."""
@@ -106,7 +104,7 @@ class ReplicaSetController:
     def sync(self) -> None:
         """Create what lacks, delete what is too many."""
         woken, self._woken = self._woken, False
-        lacking = self.wanted - len(self.active()) - len(self._coming)
+        lacking = self.wanted - len(self._alive) - len(self._coming)
         for task in list(self._held)[max(lacking, 0) :]:
             del self._held[task]
             self._desk.delete(task, self.scaled_row)
@@ -114,7 +112,7 @@ class ReplicaSetController:
             self._shrink(-lacking)
         elif self._held and not self._retry.blocked(woken=woken):
             self._create()
-        lacking = self.wanted - len(self.active()) - len(self._coming) - len(self._held)
+        lacking = self.wanted - len(self._alive) - len(self._coming) - len(self._held)
         for task in [task for task in self.fleet.tasks if task not in self._born][: max(lacking, 0)]:
             self._born.add(task)
             self._coming.add(task)
