@@ -240,3 +240,25 @@ def test_what_is_not_understood_or_never_holds_is_the_users_mistake(gnomon: Gnom
     ended = gnomon("simulate", "scenario.yaml", "--assert", text)
     assert ended.code == USER_ERROR
     assert "--assert" in ended.err
+
+
+CRON = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 4, memory: 8Gi, pods: 110}}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick}
+spec:
+  schedule: "*/10 * * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}}
+"""
+
+
+def test_the_end_that_is_said_is_that_of_native_files_too(workplace: Path, gnomon: Gnomon) -> None:
+    (workplace / "cron.yaml").write_text(CRON)
+    ended = gnomon("simulate", "cron.yaml", "--until", "1h", "-o", "json")
+    assert ended.code == ANSWERED
+    assert json.loads(ended.out)["jobs"] == 6

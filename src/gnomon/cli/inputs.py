@@ -37,7 +37,8 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     native = None if given.work_format else _native_system(given)
     if native is not None:
         nodes = [] if given.cluster is None else [given.cluster]
-        found = [SYSTEMS[native].read([*nodes, *given.work])]
+        until = {} if given.until is None else {"until_ns": duration_ns(given.until, "--until")}
+        found = [SYSTEMS[native].read([*nodes, *given.work], **until)]
     elif not given.work_format and all(is_scenario(path) for path in given.work):
         found = [one for path in given.work for one in _in_file(path, given)]
         if given.cluster is not None:

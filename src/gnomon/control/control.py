@@ -248,6 +248,8 @@ class Control:
         kind, task = w.log_kind[first:last], w.log_subject[first:last]
         if self._placer is not None:
             self._placer.read(first, last)
+        if not len(w.watch):
+            return  # a world without tasks: its rows are about nodes
         about = _READ[kind] & (task >= 0)
         self._progress.read(kind, task)
         node = w.log_node[first:last]

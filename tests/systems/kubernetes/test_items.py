@@ -101,3 +101,15 @@ def test_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
         {"apiVersion": "v1", "kind": "B"},
         {"kind": "AccessList", "items": ["x"], "metadata": {"name": "y"}},
     ]
+
+
+def test_documents_that_a_lone_carriage_return_separates_are_not_lost(tmp_path: Path) -> None:
+    error = found(tmp_path / "f", "kind: A\r---\rkind: B\r")[0]
+    assert isinstance(error, InputError)
+    assert "carriage return" in str(error)
+
+
+def test_a_number_of_too_many_digits_is_an_error_of_the_file(tmp_path: Path) -> None:
+    error = found(tmp_path / "f", json.dumps({"kind": "A"})[:-1] + ', "a": ' + "9" * 5000 + "}")[0]
+    assert isinstance(error, InputError)
+    assert "too large" in str(error)

@@ -1,0 +1,27 @@
+"""Objects as a scenario: what the ledger offers for what is there already."""
+
+from __future__ import annotations
+
+import pytest
+
+from gnomon.engine.log import Kind
+from gnomon.model.fault import Failure, Fault
+from tests.systems.kubernetes.play import Object, S, node, play, pod, rows
+
+GPU = {"example.com/gpu": "2"}
+
+
+def bound(name: str, where: str, amounts: Object) -> Object:
+    return pod(name, nodeName=where, requests=amounts, limits=amounts)
+
+
+@pytest.mark.parametrize("amounts", [{"cpu": "9"}, GPU, {"cpu": "9", **GPU}])
+def test_a_pod_that_is_bound_runs_though_its_node_has_not_what_it_asks_for(amounts: Object) -> None:
+    run = play([node("n1"), node("n2"), bound("static", "n1", amounts)], until_s=60)
+    assert rows(run, Kind.START) == [(0, "START", "static", "n1", "NONE")]
+
+
+@pytest.mark.parametrize("kind", [Fault.DRAIN, Fault.CRASH, Fault.PARTITION])
+def test_nodes_without_pods_may_be_lost(kind: Fault) -> None:
+    run = play([node("n1"), node("n2")], until_s=600, faults=[Failure(kind, 10 * S, 60 * S, ("node/n1",))])
+    assert rows(run, Kind.START) == []
