@@ -25,3 +25,9 @@ def test_a_pod_that_is_bound_runs_though_its_node_has_not_what_it_asks_for(amoun
 def test_nodes_without_pods_may_be_lost(kind: Fault) -> None:
     run = play([node("n1"), node("n2")], until_s=600, faults=[Failure(kind, 10 * S, 60 * S, ("node/n1",))])
     assert rows(run, Kind.START) == []
+
+
+def test_a_pod_of_a_scheduler_that_is_not_there_waits() -> None:
+    run = play([node("n1"), pod("theirs", schedulerName="volcano"), pod("ours")], until_s=600)
+    assert rows(run, Kind.START) == [(0, "START", "ours", "n1", "NONE")]
+    assert run.scenario.work.id(0) == "default/theirs"

@@ -17,6 +17,7 @@ from gnomon.control.board import CORDONED, LOST, PRESSED, Board
 from gnomon.control.placer import Hands, Placer
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason
+from gnomon.engine.log import State as TaskState
 from gnomon.engine.streams import stream
 from gnomon.engine.world import ROWS
 from gnomon.model.errors import InvariantError
@@ -80,6 +81,7 @@ class KubeScheduler(Placer):
         self._tried: dict[str, int] = {}
         submitted = frozenset(np.flatnonzero(scenario.work.submit_ns < NEVER).tolist())
         self._copies: dict[tuple[int, int], str] = {}
+        self._foreign: set[int] = set()  # pods of schedulers that are not there: nobody ever looks at them
         self._controllers = Controllers(
             native,
             board,
@@ -117,6 +119,8 @@ class KubeScheduler(Placer):
             if (gang := self._permit.gangs.get(task)) is not None:
                 siblings = [self._pods[one].key for one in gang.tasks]
                 self._queue.wake([key for key in siblings if self._waits_for_siblings(key)], self._board.now)
+        else:
+            self._foreign.add(task)
 
     def _waits_for_siblings(self, key: str) -> bool:
         one = self._queue.aside.get(key)
@@ -331,6 +335,7 @@ class KubeScheduler(Placer):
     def waiting(self) -> Iterator[int]:
         """The tasks that wait for a place."""
         yield from (self._task[one.pod.key] for one in self._queue.waiting())
+        yield from (task for task in self._foreign if self._board.state(task) is TaskState.DELAYED)
         yield from self._controllers.waiting()
 
     # ------------------------------------------------------------------ what the controllers are asked
