@@ -43,7 +43,9 @@ def sentence(ground: Ground, row: int) -> str:
         case Kind.STOP:
             return f"the run ends: {STOPPED.get(reason, reason.name.lower())}"
         case Kind.CANCEL:
-            return f"{name} is cancelled"
+            cause = int(log.cause[row])
+            by_rule = cause >= 0 and log.kind[cause] == Kind.EVENT  # what made it is not a user's doing
+            return f"{name} is {'deleted' if by_rule else 'cancelled'}"
         case Kind.EVENT:
             said = log.details.get(row, {})
             return ": ".join(str(said[key]) for key in ("reason", "message") if said.get(key)) or name

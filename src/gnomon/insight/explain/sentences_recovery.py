@@ -141,6 +141,8 @@ def _copy(ground: Ground, row: int) -> str:
     if log.kind[row] == Kind.COPY:
         if reason is Reason.SPECULATIVE:
             return f"a second copy of {name} starts on {where}, as the first is slow"
+        if reason is Reason.STOPPING:
+            return f"{name} is told to stop, and takes its time for that on {where}"
         return f"{name} runs on on {where} though it was given up: from when it starts again it runs twice"
     match reason:
         case Reason.FINISHED:
@@ -151,6 +153,8 @@ def _copy(ground: Ground, row: int) -> str:
             return f"the copy of {name} on {where} is done first, after {ran}"
         case Reason.BEATEN:
             return f"the copy of {name} on {where} is stopped after {ran}, for the first attempt was sooner"
+        case Reason.STOPPING:
+            return f"{name} has stopped on {where}, after {ran}"
         case Reason.NONE:
             return f"the copy of {name} on {where} is the attempt that counts from now on"
     return f"the copy of {name} on {where} is gone after {ran}"

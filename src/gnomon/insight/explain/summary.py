@@ -195,7 +195,10 @@ def _ended(ground: Ground, task: int) -> str:
         more = f"it needs {span(needs)}" if needs < NEVER else "it would have run on"
         return f"{again}; it was killed at {span(end)}, when its estimate of {span(end - start)} was over, but {more}"
     if state is State.KILLED:
-        return f"{again}; it was cancelled at {span(end)}"
+        rows = rows_of(ground.past.log, (task,), Kind.CANCEL)
+        cause = int(ground.past.log.cause[rows[-1]]) if len(rows) else -1
+        by_rule = cause >= 0 and ground.past.log.kind[cause] == Kind.EVENT
+        return f"{again}; it was {'deleted' if by_rule else 'cancelled'} at {span(end)}"
     late = delay_ns(ground, task) if failures(ground, task) or rows_of(ground.past.log, (task,), Kind.UNDO).size else 0
     return f"{again}, and was done at {span(end)}" + (f", {span(late)} later than undisturbed" if late else "")
 
