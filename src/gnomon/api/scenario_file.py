@@ -210,7 +210,7 @@ def _check_names(scenario: Scenario, document: Located) -> None:
     work, cluster, operation = scenario.work, scenario.cluster, scenario.operation
     zone = operation.eviction.zone
     labels = {label for node in cluster.nodes for label, _ in node.labels}
-    if zone and zone not in labels:
+    if zone and zone not in labels and _says(document.value, "operation", "eviction", "zone"):
         raise _placed(unknown_name("label of nodes", zone, labels), document, "operation", "eviction", "zone")
     named = [(place, budget.job) for place, budget in enumerate(operation.budgets) if budget.job != "*"]
     jobs = {work.job_name(task) for task in range(len(work))} if named else set()
@@ -218,6 +218,15 @@ def _check_names(scenario: Scenario, document: Located) -> None:
         if job not in jobs:
             near = unknown_name("job", job, jobs if len(jobs) <= _NEAR_MAX else ())
             raise document.error(near.problem, "operation", "budgets", place, "job", found=job)
+
+
+def _says(value: Any, *keys: str) -> bool:
+    """Whether a file says this itself, and no default of the system does."""
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
 
 
 def _policies(document: Located) -> list[Policy]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from gnomon.api.load import load_scenario
 from gnomon.engine.log import Kind
 from gnomon.model.fault import Failure, Fault
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows
@@ -31,3 +35,10 @@ def test_a_pod_of_a_scheduler_that_is_not_there_waits() -> None:
     run = play([node("n1"), pod("theirs", schedulerName="volcano"), pod("ours")], until_s=600)
     assert rows(run, Kind.START) == [(0, "START", "ours", "n1", "NONE")]
     assert run.scenario.work.id(0) == "default/theirs"
+
+
+def test_an_operation_leaves_the_zones_of_the_system_where_no_node_has_one(tmp_path: Path) -> None:
+    objects = {"apiVersion": "v1", "kind": "List", "items": [node("n1"), pod("p")]}
+    (tmp_path / "all.json").write_text(json.dumps(objects))
+    (tmp_path / "s.yaml").write_text("system: kubernetes\nwork: all.json\noperation: {}\n")
+    assert load_scenario(tmp_path / "s.yaml")[0].operation.eviction.zone == "topology.kubernetes.io/zone"
