@@ -107,8 +107,16 @@ class KubeScheduler(Placer):
         if task in self._permit.rejected:
             self._permit.rejected.discard(task)
             self._enqueue(task, row, refused=self._permit.rejections[task])
-        else:
-            self._controllers.enter(task, row)
+            return
+        if task in self._controllers.desk.created:  # it waited for its restart on a node that is gone meanwhile
+            if pod.key in self._state.where:
+                self._state.remove(pod.key)
+                self._count_change()
+            self._controllers.desk.gone(task, -1)
+            if pod.owner is None:
+                self._hands.withdraw(task, row)
+                return
+        self._controllers.enter(task, row)
 
     def _enqueue(self, task: int, row: int, *, refused: int = 0) -> None:
         """A pod has been created: it waits for its turn. ``refused``: how often it had a node, and lost it."""
@@ -144,6 +152,8 @@ class KubeScheduler(Placer):
                 self._left(task, row)
                 if kind != Kind.FAIL:
                     self._controllers.ended(task, Kind(kind), row)
+            elif kind == Kind.RETRY and task in self._hands.kept:
+                self._stays(task)
             elif kind == Kind.COPY_END:
                 self._copy_gone(task, node, row)
             elif kind in (Kind.CLOSE, Kind.OPEN):
@@ -176,6 +186,13 @@ class KubeScheduler(Placer):
             self._stops(task, node, row)
         else:
             self._wake(PodChanged(replace(pod, node_name=name), None), row)
+
+    def _stays(self, task: int) -> None:
+        """A pod whose container waits for its restart is still on its node."""
+        pod = self._pods[task]
+        if pod.key not in self._state.where:
+            name = self._nodes[self._of_world[self._hands.kept[task][0]]].name
+            self._state.place(replace(pod, node_name=name), name, start_ns=int(self._board.w.start[task]))
 
     def _stops(self, task: int, node: int, row: int) -> None:
         """A pod was deleted, and is still there, terminating (or behind a partition)."""
