@@ -42,3 +42,9 @@ def test_an_operation_leaves_the_zones_of_the_system_where_no_node_has_one(tmp_p
     (tmp_path / "all.json").write_text(json.dumps(objects))
     (tmp_path / "s.yaml").write_text("system: kubernetes\nwork: all.json\noperation: {}\n")
     assert load_scenario(tmp_path / "s.yaml")[0].operation.eviction.zone == "topology.kubernetes.io/zone"
+
+
+def test_a_pod_of_a_priority_class_that_is_not_there_is_told_of() -> None:
+    run = play([node("n1"), pod("p", priorityClassName="gold")], until_s=60)
+    assert len(run.scenario.work) == 0
+    assert "no PriorityClass with name gold was found" in run.scenario.work.notes[0].text

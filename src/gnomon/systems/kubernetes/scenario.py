@@ -75,6 +75,10 @@ def scenario_of(
         raise InputError("there are no nodes", allowed="objects of kind Node, as of kubectl get nodes -o yaml")
     whole = as_created(objects)
     notes = [*whole.notes, *notes_of(whole, changes, until_ns)]
+    notes += (
+        Note("not modelled", f"Pod {one.pod}", f"the API server would refuse it: {one.text}")
+        for one in whole.rejections
+    )
     admission = Admission(whole.priority_classes, whole.limit_ranges)
     made = Maker(whole, changes, admission.of).all(runs_of(whole, changes, until_ns))
     whole = replace(whole, replica_sets=(*whole.replica_sets, *made.replica_sets))
