@@ -61,7 +61,9 @@ class Machines:
         self._board.w.watch_node[node] = 1
         for task in self._board.placed(node):
             if task not in self._of_task and self._board.state(task) is State.RUNNING:
-                self._adopt(task)
+                attempt = self._adopt(task)
+                if node in self.dead or node in self.cut:  # it has just been started there
+                    self._strand(attempt)
         return self.on(node)
 
     def _adopt(self, task: int) -> Attempt:
