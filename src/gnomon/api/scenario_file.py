@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -127,6 +127,8 @@ def read_scenarios(document: Located) -> list[Scenario]:
     listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
     notes += listed.notes
     operation = _operation(document, Operation() if native is None else native.operation)
+    if native is not None and spec.policy is not None:
+        notes.append(Note("not modelled", "policy", f"{spec.system} places by a configuration of its own"))
     tenants, tenants_by = _tenants(spec, document)
     scenario = Scenario(
         cluster,
@@ -167,9 +169,22 @@ def _operation(document: Located, default: Operation) -> Operation:
     if document.value.get("operation") is None:
         return default
     said = read_operation(document.at("operation"))
-    names = {"fence": "fence_ns", "message": "message_ns"}
-    given = [names.get(name, name) for name in document.value["operation"]]
-    return replace(default, **{name: getattr(said, name) for name in given})
+    return _merged(default, said, document.value["operation"])
+
+
+def _merged(default: _A, said: _A, given: Any) -> _A:
+    """A default with the fields that a mapping names, and of these that are mappings themselves their named parts."""
+    if not is_dataclass(default) or isinstance(default, type) or type(default) is not type(said):
+        return said
+    if not isinstance(given, dict):
+        return said
+    changed = {}
+    for key, value in given.items():
+        name = next((key + ending for ending in ("", "_ns", "_e4") if hasattr(default, key + ending)), None)
+        if name is None:
+            return said  # it is of another form, as a probe is
+        changed[name] = _merged(getattr(default, name), getattr(said, name), value)
+    return replace(default, **changed)
 
 
 def _work(document: Located, recovery: Recovery) -> Work:

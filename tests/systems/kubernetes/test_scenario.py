@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gnomon.api.load import load_scenario
 from gnomon.engine.log import Kind
+from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
-from tests.systems.kubernetes.play import Object, S, node, play, pod, rows
+from gnomon.systems.kubernetes.operation import operation
+from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, workload
 
 GPU = {"example.com/gpu": "2"}
 
@@ -48,3 +51,25 @@ def test_a_pod_of_a_priority_class_that_is_not_there_is_told_of() -> None:
     run = play([node("n1"), pod("p", priorityClassName="gold")], until_s=60)
     assert len(run.scenario.work) == 0
     assert "no PriorityClass with name gold was found" in run.scenario.work.notes[0].text
+
+
+def test_what_an_operation_does_not_name_stays_the_system_s_own(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(json.dumps(node("n1")))
+    path = tmp_path / "scenario.yaml"
+    path.write_text("system: kubernetes\nwork: all.json\nuntil: 1h\noperation: {eviction: {after: 1m}, fence: 2m}\n")
+    (scenario,) = load_scenario(path)
+    own = operation()
+    assert scenario.operation == replace(own, eviction=replace(own.eviction, after_ns=60 * S), fence_ns=120 * S)
+
+
+def test_a_policy_of_the_plain_loop_is_noted_as_not_modelled(tmp_path: Path) -> None:
+    (tmp_path / "all.json").write_text(json.dumps(node("n1")))
+    path = tmp_path / "scenario.yaml"
+    path.write_text("system: kubernetes\nwork: all.json\nuntil: 1h\npolicy: easy\n")
+    (scenario,) = load_scenario(path)
+    assert ("not modelled", "policy") in [(note.what, note.field) for note in scenario.work.notes]
+
+
+def test_more_pods_than_can_be_simulated_are_refused() -> None:
+    with pytest.raises(InputError, match=r"Deployment default/shop: too many pods, found 2147483647"):
+        play([node("n1"), workload("Deployment", "shop", 2_147_483_647, spec())], until_s=60)

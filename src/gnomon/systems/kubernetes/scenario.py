@@ -34,6 +34,10 @@ BESIDE: Final = ("ephemeral-storage", "attachable-volumes", "hugepages-")
 """Beginnings of resources that the scheduling cycle alone counts: they would not fit, or not matter to, the ledger."""
 
 
+PODS_MAX: Final = 1_000_000
+"""How many pods workloads may ask for together."""
+
+
 @dataclass(frozen=True)
 class Native:
     """What the scheduling cycle and the controllers read. ``pods``: the pod of each task, in the order of the tasks;
@@ -73,6 +77,8 @@ def scenario_of(
     """
     if not objects.nodes:
         raise InputError("there are no nodes", allowed="objects of kind Node, as of kubectl get nodes -o yaml")
+    for stage in (objects, *(change.objects for change in changes)):
+        _check_number(stage)
     whole = as_created(objects)
     notes = [*whole.notes, *notes_of(whole, changes, until_ns)]
     notes += (
@@ -118,6 +124,17 @@ def scenario_of(
         ),
         name=name,
     )
+
+
+def _check_number(objects: Objects) -> None:
+    """Raise InputError for workloads that ask for more pods than can be simulated."""
+    asked = {f"{type(one).__name__} {one.namespace}/{one.name}": one.replicas for one in objects.replica_sets}
+    asked |= {f"Deployment {one.namespace}/{one.name}": one.replicas for one in objects.deployments}
+    asked |= {f"StatefulSet {one.namespace}/{one.name}": one.replicas for one in objects.stateful_sets}
+    asked |= {f"Job {one.namespace}/{one.name}": one.completions or one.parallelism for one in objects.jobs}
+    if sum(asked.values()) > PODS_MAX:
+        most = max(asked, key=lambda name: asked[name])
+        raise InputError("too many pods", field=most, found=asked[most], allowed=f"{PODS_MAX:,} pods in all")
 
 
 def _bound(pods: tuple[Pod, ...]) -> dict[str, list[Pod]]:
