@@ -69,6 +69,7 @@ def controlled(
     work = scenario.work
     if placer is not None:  # nobody enters the queue of the loop
         parts = compose(replace(scenario, work=replace(work, submit_ns=np.full(len(work), NEVER))))
+        parts.world.verdict[:] = 0  # whether a task can ever run is the placer's to say
     elif work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
         submit[list(work.needs)] = NEVER

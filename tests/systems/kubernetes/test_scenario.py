@@ -73,3 +73,10 @@ def test_a_policy_of_the_plain_loop_is_noted_as_not_modelled(tmp_path: Path) -> 
 def test_more_pods_than_can_be_simulated_are_refused() -> None:
     with pytest.raises(InputError, match=r"Deployment default/shop: too many pods, found 2147483647"):
         play([node("n1"), workload("Deployment", "shop", 2_147_483_647, spec())], until_s=60)
+
+
+def test_a_pod_that_is_too_large_waits_as_in_a_cluster() -> None:
+    run = play([node("n1", cpu="4"), pod("huge", requests={"cpu": "64"})], until_s=60)
+    assert rows(run, Kind.REJECT) == []
+    (said,) = [facts["message"] for facts in run.log.details.values() if "message" in facts]
+    assert str(said).startswith("0/1 nodes are available: 1 Insufficient cpu.")

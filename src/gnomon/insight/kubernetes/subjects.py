@@ -9,7 +9,7 @@ from typing import Final
 
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.objects import Owner, Pod
 from gnomon.systems.kubernetes.snapshot import Objects
 
 POD_WORDS: Final = ("pod", "pods", "po", "task")
@@ -119,7 +119,29 @@ def _urgent_first(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     return tuple(sorted(pods, key=lambda pod: (bool(pod.node_name), not pod.uid and not pod.creation_ns, pod.order)))
 
 
+def _of_owner(name: str, objects: Objects, pods: Sequence[Pod]) -> Subject | None:
+    """The one workload that has exactly this name, with or without its namespace; None if there is none, or several."""
+    owners: dict[tuple[str, Owner], tuple[str, str]] = {}
+    found: dict[tuple[str, str, str], list[Pod]] = {}
+    for pod in pods:
+        if pod.owner is None:
+            continue
+        key = pod.namespace, pod.owner
+        if key not in owners:
+            owners[key] = owner_of(pod, objects)
+        kind, alone = owners[key]
+        if name in (alone, f"{pod.namespace}/{alone}"):
+            found.setdefault((pod.namespace, kind, alone), []).append(pod)
+    if len(found) != 1:
+        return None
+    (((namespace, kind, alone), members),) = found.items()
+    return Subject(f"{kind.lower()}/{namespace}/{alone}", _urgent_first(members))
+
+
 def _by_part(part: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
+    owned = _of_owner(part, objects, pods)
+    if owned is not None:
+        return owned
     found = [pod for pod in pods if part in pod.key]
     if len(found) == 1:
         return Subject(f"pod/{found[0].key}", (found[0],))
