@@ -124,6 +124,12 @@ class TestScenario:
         assert [node.name for node in scenario.cluster.nodes] == ["n"]
         assert len(scenario.work) == 1
 
+    def test_several_leaders_are_noted_as_not_modelled(self, tmp_path: Path) -> None:
+        scenario = load(tmp_path, f"{PARTS}operation: {{control: {{members: 2, quorum: false}}}}")
+        assert [(note.what, note.field) for note in scenario.work.notes] == [
+            ("not modelled", "operation.control.quorum")
+        ]
+
     def test_a_trace_knows_its_machine(self, tmp_path: Path) -> None:
         put(tmp_path, SWF, "log.swf")
         scenario = load(tmp_path, "work: log.swf")

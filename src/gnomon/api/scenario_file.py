@@ -127,6 +127,9 @@ def read_scenarios(document: Located) -> list[Scenario]:
     listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
     notes += listed.notes
     operation = _operation(document, Operation() if native is None else native.operation)
+    if not operation.control.quorum:
+        text = "of several leaders at a time only the first one decides in the simulation"
+        notes.append(Note("not modelled", "operation.control.quorum", text))
     if native is not None and spec.policy is not None:
         notes.append(Note("not modelled", "policy", f"{spec.system} places by a configuration of its own"))
     tenants, tenants_by = _tenants(spec, document)
