@@ -69,8 +69,8 @@ class Qos:
 class Association:
     """A node of the tree: an account (``user`` "") or a user in an account, perhaps for one partition.
 
-    ``parent``: the account above ("" for root). ``shares``: raw, or PARENT. ``qos``: those that may be used (empty: those
-    of the parent, in the end ``normal``); ``default_qos`` "": the parent's.
+    ``parent``: the account above ("" for root). ``shares``: raw, or PARENT. ``qos``: those that may be used (empty: as
+    the parent has it, in the end ``normal``); ``default_qos`` "": the parent's.
     """
 
     account: str
@@ -86,13 +86,13 @@ class Association:
 
 @dataclass(frozen=True)
 class User:
-    """A user: default account, and whether operator or administrator (AdminLevel: None, Operator, Administrator)."""
+    """A user; ``admin`` is the AdminLevel: None, Operator or Administrator."""
 
     name: str
     default_account: str = ""
     default_wckey: str = ""
     admin: str = "None"
-    coordinates: frozenset[str] = frozenset()
+    coordinator_of: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Dependency:
 class JobRequest:
     """One job (of an array: one for all its tasks; of a heterogeneous job: one a component).
 
-    - ``nodes_min``, ``nodes_max``: of ``-N``; ``nodes_min`` None: not said. ``node_counts``: of ``-N 2,4-8:2`` (23.02+).
+    - ``nodes_min``, ``nodes_max``: of ``-N``; ``nodes_min`` None: not said. ``node_counts``: of ``-N 2,4-8:2`` (23.02).
     - ``tasks``: ``-n``; ``cpus_per_task``: ``-c``; the layout: ``tasks_per_node``, ``tasks_per_socket``,
       ``tasks_per_core``, ``sockets_per_node``, ``cores_per_socket``, ``threads_per_core``, ``distribution``, ``hint``.
     - ``mem_per_node_mb``, ``mem_per_cpu_mb``, ``mem_per_gpu_mb``: 0 is all of the node.
