@@ -42,11 +42,11 @@ class History:
         self.advance: Any = self.parts.advance
         self.enter: Callable[[World], Any] = lambda world: world
         if compiled:
-            from gnomon.engine.fast import FastWorld
+            from gnomon.engine.fast import Block
             from gnomon.engine.fast import compiled as form
 
-            self.advance, self.enter = form(self.parts.advance), FastWorld
-            control.speed_up(form, FastWorld)
+            self.advance, self.enter = form(self.parts.advance), Block
+            control.speed_up(form, Block)
         self.state = self.enter(self.world)
         self.names = [node.name for node in self.scenario.cluster.nodes]
         self.waiting_to_come = sorted({int(self.world.first[u]) for u in self.world.unit.tolist()})

@@ -161,15 +161,15 @@ def _forms(parts: Composition, *, fast: bool) -> tuple[Any, Any, Any, Callable[[
     """The kernels that the loop calls, and how the world enters them."""
     if not fast:
         return parts.advance, list_waiting, relink, lambda world: world
-    from gnomon.engine.fast import FastWorld, compiled
+    from gnomon.engine.fast import Block, compiled
 
-    return compiled(parts.advance), compiled(list_waiting), compiled(relink), FastWorld
+    return compiled(parts.advance), compiled(list_waiting), compiled(relink), Block
 
 
 def _speed_up(control: Control) -> None:
-    from gnomon.engine.fast import FastWorld, compiled
+    from gnomon.engine.fast import Block, compiled
 
-    control.speed_up(compiled, FastWorld)
+    control.speed_up(compiled, Block)
 
 
 def _warm_up() -> None:

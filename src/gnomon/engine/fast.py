@@ -1,8 +1,8 @@
 """The fast form of kernels, by Numba. Loaded only when a run is large enough to want it.
 
-A compiled kernel sees the world as the address of a block that describes its columns, so that a call passes one pointer
-however many columns there are. The arrays are the plain world's own: nothing is copied, nothing is counted. Kernels
-allocate nothing, so that Numba's run time (reference counts) stays out of them.
+A compiled kernel sees the world, or any other named tuple of columns, as the address of a block that describes them, so
+that a call passes one pointer however many columns there are. The arrays are the plain tuple's own: nothing is copied,
+nothing is counted. Kernels allocate nothing, so that Numba's run time (reference counts) stays out of them.
 
 Numba's disk cache looks at one source file only, and would miss a change in an imported kernel. So the compiled forms
 are kept in a folder named by a digest of all kernel sources together.
@@ -38,7 +38,6 @@ from numba.core.extending import (
 from numba.core.typing.templates import AttributeTemplate
 
 from gnomon.engine.compiling import KERNELS, Role
-from gnomon.engine.world import World
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -49,61 +48,65 @@ _HEADER: Final = 5
 config: Any = numba.config
 
 
-class FastWorld:
-    """The world as compiled kernels take it: a block of words that describes every column, and the columns themselves,
-    kept alive."""
+class Block:
+    """Columns as compiled kernels take them: a block of words that describes each, and the columns, kept alive."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, columns: tuple[Any, ...]) -> None:
         words: list[int] = []
-        columns = cast("tuple[np.ndarray[Any, Any], ...]", world)
-        for column, (name, kind) in zip(columns, _FIELDS.items(), strict=True):
+        self.kind = _columns_type(type(columns))
+        for column, (name, kind) in zip(columns, self.kind.fields.items(), strict=True):
             if numba.typeof(column) != kind:
                 raise TypeError(f"column {name} is {numba.typeof(column)}, not {kind}")
             words += [0, 0, column.size, column.itemsize, column.ctypes.data, *column.shape, *column.strides]
-        self.world = world
+        self.columns = columns
         self.block = np.array(words, np.int64)
         self.address = int(self.block.ctypes.data)
 
 
-class WorldType(types.Type):
-    """Numba's type of a world."""
+class ColumnsType(types.Type):
+    """Numba's type of a named tuple of columns. ``offsets``: where each is described, in words of the block."""
 
-    def __init__(self) -> None:
-        super().__init__(name="World")
+    def __init__(self, name: str, fields: dict[str, Any]) -> None:
+        super().__init__(name=name)
+        words = (_HEADER + 2 * kind.ndim for kind in fields.values())
+        self.fields = fields
+        self.offsets = dict(zip(fields, accumulate(words, initial=0), strict=False))
+
+
+@cache
+def _columns_type(columns: type) -> ColumnsType:
+    hints = get_type_hints(columns, include_extras=True)
+    return ColumnsType(columns.__name__, {name: _type_of(hint) for name, hint in hints.items()})
 
 
 def _type_of(hint: Any) -> Any:
     """Numba's type for an annotation of a kernel or a column."""
     if hint in _KNOWN:
         return _KNOWN[hint]
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        return _columns_type(hint)
     array, axes = (get_args(hint)[0], hint.__metadata__[0]) if hasattr(hint, "__metadata__") else (hint, 1)
     element = get_args(get_args(array)[1])[0]
     return types.Array(numba.from_dtype(np.dtype(element)), axes, "C")
 
 
-_WORLD = WorldType()
 _KNOWN: dict[Any, Any] = {
     int: types.int64,
     float: types.float64,
     bool: types.boolean,
     type(None): types.void,
-    World: _WORLD,
 }
-_FIELDS = {name: _type_of(hint) for name, hint in get_type_hints(World, include_extras=True).items()}
-_OFFSETS = dict(
-    zip(_FIELDS, accumulate((_HEADER + 2 * kind.ndim for kind in _FIELDS.values()), initial=0), strict=False)
-)
 
-register_model(WorldType)(models.OpaqueModel)
+register_model(ColumnsType)(models.OpaqueModel)
 
 
-@typeof_impl.register(FastWorld)
-def _typeof(value: FastWorld, context: Any) -> WorldType:
-    return _WORLD
+@typeof_impl.register(Block)
+def _typeof(value: Block, context: Any) -> ColumnsType:
+    return value.kind
 
 
-@unbox(WorldType)
-def _unbox(kind: WorldType, value: Any, c: Any) -> Any:
+@unbox(ColumnsType)
+def _unbox(kind: ColumnsType, value: Any, c: Any) -> Any:
     number = c.pyapi.object_getattr_string(value, "address")
     address = c.pyapi.long_as_longlong(number)
     c.pyapi.decref(number)
@@ -112,46 +115,53 @@ def _unbox(kind: WorldType, value: Any, c: Any) -> Any:
 
 @infer_getattr
 class _Columns(AttributeTemplate):
-    key = WorldType
+    key = ColumnsType
 
-    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
-        return _FIELDS.get(name)
+    def generic_resolve(self, kind: ColumnsType, name: str) -> Any:  # type: ignore[override]
+        return kind.fields.get(name)
 
 
-@lower_getattr_generic(WorldType)
-def _get_column(context: Any, builder: Any, kind: WorldType, value: Any, name: str) -> Any:
+@lower_getattr_generic(ColumnsType)
+def _get_column(context: Any, builder: Any, kind: ColumnsType, value: Any, name: str) -> Any:
     """Load the array structure of one column from the block."""
-    offset = ir.Constant(ir.IntType(64), 8 * _OFFSETS[name])
+    offset = ir.Constant(ir.IntType(64), 8 * kind.offsets[name])
     place = builder.gep(value, [offset])
-    structure = context.get_value_type(_FIELDS[name])
+    structure = context.get_value_type(kind.fields[name])
     return builder.load(builder.bitcast(place, structure.as_pointer()))
 
 
 def compiled(function: _F) -> _F:
     """The compiled form of an entry kernel (compiled at its first use, or read from the disk cache)."""
-    return cast(_F, _forms()[function])
+    return cast(_F, _forms(_family(cast(FunctionType, function)))[function])
+
+
+def _family(plain: FunctionType) -> str:
+    """The package whose kernels are compiled together: those of a system stand apart, as it is loaded only when used."""
+    parts = plain.__module__.split(".")
+    return ".".join(parts[:3]) if parts[1:2] == ["systems"] else parts[0]
 
 
 @cache
-def _forms() -> dict[Any, Any]:
-    """Every kernel, compiled for the types that its annotations say, callees first.
+def _forms(family: str) -> dict[Any, Any]:
+    """Every kernel of a family, compiled for the types that its annotations say, callees first.
 
     What an earlier process compiled is read from its folder, if there is one; a folder that is damaged or full is
     removed, and the next process begins a new one.
     """
-    if folder := _folder():
+    kernels = _callees_first(family)
+    if folder := _folder(kernels):
         try:
-            return _compiled(folder)
+            return _compiled(kernels, folder)
         except Exception:  # whatever unpickling raises; what is not the folder's fault is raised again
             shutil.rmtree(folder, ignore_errors=True)
-    return _compiled(None)
+    return _compiled(kernels, None)
 
 
-def _compiled(folder: Path | None) -> dict[Any, Any]:
-    scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in KERNELS}
+def _compiled(kernels: list[FunctionType], folder: Path | None) -> dict[Any, Any]:
+    scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in kernels}
     forms: dict[Any, Any] = {}
     with _cache_in(folder):
-        for plain in _callees_first():
+        for plain in kernels:
             scope = scopes[plain.__module__]
             clone = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__)
             clone.__module__, clone.__qualname__ = plain.__module__, plain.__qualname__
@@ -177,7 +187,8 @@ def _options(role: Role) -> dict[str, Any]:
     }
 
 
-def _callees_first() -> list[FunctionType]:
+def _callees_first(family: str) -> list[FunctionType]:
+    """The kernels of a family and those of others that they call."""
     done: dict[FunctionType, None] = {}
 
     def visit(plain: FunctionType) -> None:
@@ -190,7 +201,8 @@ def _callees_first() -> list[FunctionType]:
         done[plain] = None
 
     for plain in KERNELS:
-        visit(plain)
+        if _family(plain) == family:
+            visit(plain)
     return list(done)
 
 
@@ -204,12 +216,12 @@ def _cache_in(folder: Path | None) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-def _folder() -> Path | None:
+def _folder(kernels: list[FunctionType]) -> Path | None:
     """Where compiled kernels are kept; None if that is nowhere."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(home):  # as the specification says
         home = os.path.expanduser("~/.cache")
-    folder = Path(home) / "gnomon" / f"kernels-{_digest()}"
+    folder = Path(home) / "gnomon" / f"kernels-{_digest(kernels)}"
     if not folder.is_absolute():
         return None
     try:
@@ -219,9 +231,12 @@ def _folder() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def _digest() -> str:
+def _digest(kernels: list[FunctionType]) -> str:
     """What the compiled forms hang on."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {_FIELDS}".encode())
-    for file in sorted({function.__code__.co_filename for function in KERNELS} | {__file__}):
+    hints = {hint for plain in kernels for hint in get_type_hints(plain, include_extras=True).values()}
+    columns = [hint for hint in hints if isinstance(hint, type) and issubclass(hint, tuple)]
+    fields = sorted((kind.__name__, str(_columns_type(kind).fields)) for kind in columns)
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {fields}".encode())
+    for file in sorted({function.__code__.co_filename for function in kernels} | {__file__}):
         digest.update(Path(file).read_bytes())
     return digest.hexdigest()[:16]
