@@ -136,7 +136,7 @@ def compiled(function: _F) -> _F:
 
 
 def _family(plain: FunctionType) -> str:
-    """The package whose kernels are compiled together: those of a system stand apart, as it is loaded only when used."""
+    """The package whose kernels are compiled together: a system has its own, as it is loaded only when used."""
     parts = plain.__module__.split(".")
     return ".".join(parts[:3]) if parts[1:2] == ["systems"] else parts[0]
 
