@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gnomon import traces
+from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import Path, read_start
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.model.errors import InputError
@@ -18,6 +19,8 @@ PLAIN: Final = "plain"
 _SCENARIO_KEYS = frozenset(("cluster", "work", "policy", "system", "until", "seed"))
 _PLAIN_KEYS = frozenset(("nodes", "tasks", "reservations"))
 _OBJECT_KEYS = frozenset(("apiVersion", "kind"))
+_LATE_CHARACTERS = 2**20
+"""Where a long comment or a large object comes first, what the file is may be said as late as here."""
 _TOP_KEY = re.compile(r"^([a-z_]+) *:", re.MULTILINE)
 _KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
 
@@ -26,7 +29,11 @@ _NATIVE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
     (system, name, re.compile(pattern, re.MULTILINE))
     for system, name, pattern in (
         ("ray", "a RayCluster of KubeRay", r"^ *\"?apiVersion\"?: *\"?ray\.io/"),
-        ("kubernetes", "Kubernetes YAML or JSON", r"(?:^[ -]*|[{,] *)\"?apiVersion\"?: *\"?[a-z0-9./-]*v[0-9]"),
+        (
+            "kubernetes",
+            "Kubernetes YAML or JSON",
+            r"(?:^\ufeff?[ \t-]*|[{,]\s*)[\"']?apiVersion[\"']?\s*: *[\"']?[a-z0-9./-]*v[0-9]",
+        ),
         ("ray", "a Ray cluster configuration", r"^(cluster_name|available_node_types|head_node_type):"),
         ("ray", "a list of Ray's state API", r"\A\[\s*\{\s*\"(node|actor|task|object|worker|placement_group)_id\":"),
         ("ray", "a list of Ray's state API", r"\A\[\s*\{\s*\"type\": *\"(DRIVER|SUBMISSION)\","),
@@ -43,6 +50,7 @@ _NATIVE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         ("kafka", "a configuration of Kafka", r"^(broker\.id|process\.roles|bootstrap\.servers|log\.dirs) *="),
     )
 )
+_KUBERNETES: Final = tuple(entry for entry in _NATIVE if entry[0] == "kubernetes")
 
 SYSTEMS_TO_COME: Final = (*dict.fromkeys(system for system, _, _ in _NATIVE), "mesos", "pregel", "storm", "training")
 """Systems whose names are known and whose files and rules are not read yet."""
@@ -64,12 +72,12 @@ def recognise(path: Path) -> str:
     if file.endswith(".py"):
         return SCENARIO
     if native := _native(start):
-        raise _not_yet(*native, file)
+        raise _not_here(*native, file)
     found = traces.detect(file) or _kind(_TOP_KEY.findall(start))
     if found is None:
         keys = _keys(load_yaml(path)[0])
-        if _OBJECT_KEYS.issubset(keys):  # below a long comment
-            raise _not_yet("kubernetes", "Kubernetes YAML or JSON", file)
+        if _OBJECT_KEYS.issubset(keys):  # far below the start
+            raise _not_here("kubernetes", "Kubernetes YAML or JSON", file)
         found = _kind(keys)
     if found is None:
         raise InputError("not of a format that is known", file=file, allowed=_KNOWN)
@@ -77,20 +85,27 @@ def recognise(path: Path) -> str:
 
 
 def native_system(path: Path) -> str | None:
-    """The system whose native file this is, by its first characters; None for a file that is none of any system.
+    """The system whose native file this is, by its content; None for a file that is none of any system.
 
     Raises :class:`InputError` for a file that cannot be read.
     """
-    native = _native(read_start(path))
+    start = read_start(path)
+    native = _native(start)
+    if native is None and not (os.fspath(path).endswith(".py") or _kind(_TOP_KEY.findall(start))):
+        start = read_start(path, characters=_LATE_CHARACTERS)
+        native = _native(start, _KUBERNETES) if "apiVersion" in start else None
     return None if native is None else native[0]
 
 
-def _native(start: str) -> tuple[str, str] | None:
+def _native(start: str, among: Iterable[tuple[str, str, re.Pattern[str]]] = _NATIVE) -> tuple[str, str] | None:
     """The system of a native file that starts so, and what the file is called."""
-    return next(((system, name) for system, name, pattern in _NATIVE if pattern.search(start)), None)
+    return next(((system, name) for system, name, pattern in among if pattern.search(start)), None)
 
 
-def _not_yet(system: str, name: str, file: str) -> InputError:
+def _not_here(system: str, name: str, file: str) -> InputError:
+    if system in SYSTEMS:
+        allowed = f"files of {system} alone, or a scenario with `system: {system}`"
+        return InputError(f"recognised as {name}; the system {system} is not read here", file=file, allowed=allowed)
     return InputError(f"recognised as {name}; the system {system} is not modelled yet", file=file, allowed=_KNOWN)
 
 

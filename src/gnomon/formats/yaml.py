@@ -4,6 +4,8 @@ Scalars mean what YAML 1.2's core schema says (https://yaml.org/spec/1.2.2/#103-
 text. Two things are stricter: keys are text as written, and a whole number with leading zeros is text, so that an id
 ``007`` stays what it is. Only plain types are built. Refused with their line: duplicate keys, unknown tags, numbers
 that are not finite, and what grows beyond the bounds below, aliases counted each time they are used.
+
+Files of programs written in Go are read by YAML 1.1 (``yaml_1_1``): there ``no`` is a boolean and ``017`` is 15.
 """
 
 from __future__ import annotations
@@ -43,6 +45,10 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", re.ASCII)
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]+", re.ASCII)
+_TRUE_1_1 = ("y", "Y", "yes", "Yes", "YES", "on", "On", "ON")
+_FALSE_1_1 = ("n", "N", "no", "No", "NO", "off", "Off", "OFF")
+_BOOL_1_1 = {**dict.fromkeys(_TRUE_1_1, True), **dict.fromkeys(_FALSE_1_1, False)}
+_INT_1_1 = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+))", re.ASCII)
 
 _TAG = "tag:yaml.org,2002:"
 _SCALAR_TAGS = {"null": type(None), "bool": bool, "int": int, "float": float}
@@ -112,12 +118,16 @@ def load_yaml(path: Path) -> tuple[Located, ...]:
     return parse_yaml(read_text(path, limit_bytes=JSON_BYTES_MAX), file=os.fspath(path))
 
 
-def parse_yaml(text: str, *, file: str | None = None) -> tuple[Located, ...]:
-    """As :func:`load_yaml`, from text.
+def parse_yaml(text: str, *, file: str | None = None, yaml_1_1: bool = False) -> tuple[Located, ...]:
+    """As :func:`load_yaml`, from text. ``yaml_1_1``: plain scalars mean what go-yaml makes of them.
+
+    Source of those: ``resolve`` in sigs.k8s.io/yaml, goyaml.v2/resolve.go.
 
     >>> parse_yaml("a: 1\\na: 2\\n")
     Traceback (most recent call last):
     gnomon.model.errors.InputError: line 2, a: this key is there twice
+    >>> parse_yaml("[no, 017, 1_000]")[0].value, parse_yaml("[no, 017, 1_000]", yaml_1_1=True)[0].value
+    (['no', '017', '1_000'], [False, 15, 1000])
     """
     json = text.lstrip()[:1] in ("{", "[")
     if json and len(text) > _LINES_KNOWN_MAX:
@@ -125,7 +135,7 @@ def parse_yaml(text: str, *, file: str | None = None) -> tuple[Located, ...]:
     if len(text) > TEXT_BYTES_MAX:
         raise InputError(f"larger than {TEXT_BYTES_MAX} characters", file=file)
     try:
-        documents = [_Builder(file).located(root) for root in _compose(text, file)]
+        documents = [_Builder(file, yaml_1_1=yaml_1_1).located(root) for root in _compose(text, file)]
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         if json:
             with suppress(InputError):
@@ -204,8 +214,8 @@ def _compose(text: str, file: str | None) -> Iterator[_Node]:
 class _Builder:
     """Makes plain values of nodes, aliases expanded and counted."""
 
-    def __init__(self, file: str | None) -> None:
-        self._file = file
+    def __init__(self, file: str | None, *, yaml_1_1: bool = False) -> None:
+        self._file, self._yaml_1_1 = file, yaml_1_1
         self._built = 0
 
     def located(self, root: _Node) -> Located:
@@ -274,6 +284,8 @@ class _Builder:
             return None
         if text in _BOOL:
             return _BOOL[text]
+        if self._yaml_1_1 and (meant := _meant_by_1_1(text)) is not None:
+            return meant
         if text[0] not in "+-.0123456789":
             return text
         if _LEADING_ZERO.fullmatch(text):
@@ -290,6 +302,24 @@ class _Builder:
 
     def _error(self, problem: str, node: _Node, path: Steps, *, found: object = None) -> InputError:
         return InputError(problem, file=self._file, line=node.line, field=field_name(path) or None, found=found)
+
+
+def _meant_by_1_1(text: str) -> bool | int | float | None:
+    """What a plain scalar means where YAML 1.1 reads it in another way than 1.2; None for all others."""
+    if text in _BOOL_1_1:
+        return _BOOL_1_1[text]
+    if text[0] not in "+-.0123456789":
+        return None
+    plain = text.replace("_", "")
+    if found := _INT_1_1.fullmatch(plain):
+        sign, *digits = found.groups()
+        number = next(int(part, base) for part, base in zip(digits, (16, 2, 8), strict=True) if part)
+        return -number if sign == "-" else number
+    if len(plain) > _DIGITS_MAX or (plain == text and not _LEADING_ZERO.fullmatch(text)):
+        return None
+    if _INT.fullmatch(plain):
+        return int(plain)
+    return real if _FLOAT.fullmatch(plain) and math.isfinite(real := float(plain)) else None
 
 
 def _json(text: str, file: str | None) -> Located:

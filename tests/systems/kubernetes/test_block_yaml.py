@@ -14,7 +14,9 @@ from gnomon.formats.yaml import parse_yaml
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.block_yaml import BlockReader, NotPlainError
 
-TEXTS = st.text("ab:- #'\"{}|&*!0.1eé\\,~ny", max_size=8) | st.sampled_from(["yes", "null", "1e3", "0x1f", "007", "-1"])
+TEXTS = st.text("ab:- #'\"{}|&*!0.1eé\\,~ny", max_size=8) | st.sampled_from(
+    ["yes", "null", "1e3", "0x1f", "007", "-1", "Off", "1_0"]
+)
 SCALARS = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(-100, 100) | TEXTS
 VALUES = st.recursive(
     SCALARS,
@@ -31,14 +33,14 @@ def fast(text: str) -> Any:
 def test_what_is_dumped_is_read_as_the_general_reader_reads_it(value: dict[str, Any], indented: bool) -> None:
     text = yaml.dump(value, default_flow_style=False, indent=4 if indented else 2, width=10**6)
     with suppress(NotPlainError, InputError):
-        assert fast(text) == parse_yaml(text)[0].value
+        assert fast(text) == parse_yaml(text, yaml_1_1=True)[0].value
 
 
 @given(st.lists(st.text("?ab:-#'\"| \t{}[]&*>", max_size=10), min_size=1, max_size=6).map("\n".join))
 def test_any_text_is_read_alike_or_left_alone(text: str) -> None:
     with suppress(NotPlainError):
         value = fast(text)
-        assert value == parse_yaml(text)[0].value
+        assert value == parse_yaml(text, yaml_1_1=True)[0].value
 
 
 PLAIN = {
@@ -48,8 +50,8 @@ PLAIN = {
     "comments and blanks": ("# x\na: 1\n\n  # y\nb: 2\n", {"a": 1, "b": 2}),
     "text that is kept": ("a: |\n  x\n\n    y: z\nb: |-\n  # x\nc: 1\n", {"a": "x\n\n  y: z\n", "b": "# x", "c": 1}),
     "types": (
-        "a: 1e3\nb: true\nc: no\nd: 12:30\ne: 007\n",
-        {"a": 1000.0, "b": True, "c": "no", "d": "12:30", "e": "007"},
+        "a: 1e3\nb: true\nc: no\nd: 12:30\ne: 017\nf: 1_000\ng: nope\n",
+        {"a": 1000.0, "b": True, "c": False, "d": "12:30", "e": 15, "f": 1000, "g": "nope"},
     ),
 }
 
@@ -58,7 +60,7 @@ PLAIN = {
 def test_plain_forms_are_read_fast(case: str) -> None:
     text, value = PLAIN[case]
     assert fast(text) == value
-    assert parse_yaml(text)[0].value == value
+    assert parse_yaml(text, yaml_1_1=True)[0].value == value
 
 
 @pytest.mark.parametrize(

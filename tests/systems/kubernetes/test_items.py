@@ -95,11 +95,11 @@ def test_printed_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
 
 def test_items_that_do_not_say_what_they_are(tmp_path: Path) -> None:
     pods = "apiVersion: v1\nitems:\n- a: 1\n- kind: B\nkind: PodList\n"
-    text = f"{pods}---\nkind: AccessList\nitems:\n- x\nmetadata: {{name: y}}\n"
+    text = f"{pods}---\nkind: AccessList\nitems:\n- x\nmetadata: {{name: x}}\n"
     assert found(tmp_path / "f", text) == [
         {"apiVersion": "v1", "kind": "Pod", "a": 1},
         {"apiVersion": "v1", "kind": "B"},
-        {"kind": "AccessList", "items": ["x"], "metadata": {"name": "y"}},
+        {"kind": "AccessList", "items": ["x"], "metadata": {"name": "x"}},
     ]
 
 
@@ -113,3 +113,73 @@ def test_a_number_of_too_many_digits_is_an_error_of_the_file(tmp_path: Path) -> 
     error = found(tmp_path / "f", json.dumps({"kind": "A"})[:-1] + ', "a": ' + "9" * 5000 + "}")[0]
     assert isinstance(error, InputError)
     assert "too large" in str(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%YAML 1.2\n---\nkind: A\nb: [no]\n",
+        "# x\n\n%YAML 1.1  # y\n%OTHER z\n--- # w\nkind: A\nb: [no]\n",
+        "%TAG !y! tag:yaml.org,2002:\n---\nkind: !y!str A\nb: !y!seq [no]\n",
+        "%YAML 1.2\n--- {kind: A, b: [no]}\n...\n",
+    ],
+)
+def test_directives(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path / "f", text) == [{"kind": "A", "b": [False]}]
+    again = found(tmp_path / "f", f"kind: Z\n...\n{text}---\nkind: B\n")
+    assert again == [{"kind": "Z"}, {"kind": "A", "b": [False]}, {"kind": "B"}]
+
+
+def test_directives_before_a_list_keep_its_lines(tmp_path: Path) -> None:
+    for start in ("%YAML 1.2\n---\n", "%TAG !y! tag:yaml.org,2002:\n---\n"):
+        text = f"{start}kind: List\nitems:\n- kind: A\n  b: 1\n- kind: B\n  b: 2\n"
+        (tmp_path / "f").write_text(text)
+        lines = [one.line("b") for one in read_items(tmp_path / "f") if isinstance(one, Item)]
+        assert lines == [6, 8]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("%YAML 2.0\n---\nkind: A\n", 1, "a version of YAML that is not read here, found '%YAML 2.0'"),
+        ("%YAML 1.2\nkind: A\n", 2, "after a directive a line --- is wanted"),
+    ],
+)
+def test_directives_that_are_wrong(tmp_path: Path, text: str, line: int, problem: str) -> None:
+    (error,) = found(tmp_path / "f", text)
+    assert isinstance(error, InputError)
+    assert error.line == line
+    assert problem in str(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: List\nitems:\n- kind: A\n- null\n- kind: B\n-\n",
+        "kind: List\nitems: [{kind: A},\n\n null, {kind: B},\n~]\n",
+        json.dumps({"apiVersion": "v1", "items": [{"kind": "A"}, None, {"kind": "B"}, None], "kind": "List"}, indent=4),
+        json.dumps({"kind": "List", "items": [{"kind": "A"}, None, {"kind": "B"}, None]}, indent=2),
+    ],
+)
+def test_items_that_are_nothing_are_told_with_their_line(tmp_path: Path, text: str) -> None:
+    values = found(tmp_path / "f", text)
+    assert [one for one in values if isinstance(one, dict)] == [{"kind": "A"}, {"kind": "B"}]
+    errors = [one for one in values if isinstance(one, InputError)]
+    assert [one.problem for one in errors] == ["an item that is nothing (null)"] * 2
+    lines = text.split("\n")
+    for error in errors:
+        assert error.line is not None
+        assert lines[error.line - 1].strip(" ,]}") in ("- null", "-", "null", "~", "null, {kind: B")
+
+
+@pytest.mark.parametrize("text", ["kind: List\nitems: {a: b}\n", '{"kind": "List",\n"items": "x"}'])
+def test_a_list_whose_items_are_none(tmp_path: Path, text: str) -> None:
+    (error,) = found(tmp_path / "f", text)
+    assert isinstance(error, InputError)
+    assert (error.line, error.field, error.problem) == (2, "items", "a list is wanted")
+
+
+def test_objects_printed_after_a_list_within_a_list_are_there_once(tmp_path: Path) -> None:
+    inner = {"kind": "List", "items": [{"kind": "A"}, {"kind": "B"}]}
+    text = json.dumps({"apiVersion": "v1", "items": [inner, {"a": 1}], "kind": "PodList"}, indent=4)
+    assert found(tmp_path / "f", text) == [{"kind": "A"}, {"kind": "B"}, {"apiVersion": "v1", "kind": "Pod", "a": 1}]

@@ -1,8 +1,9 @@
 """The YAML that kubectl and Helm write, fast: one object in block style, line by line.
 
-What is read means the same as in :mod:`gnomon.formats.yaml`; what is not of this plain subset (anchors, tags, flow
-style that is not empty, text over several lines, odd indentation, a key that is there twice) raises
-:class:`NotPlainError`, and is then read there. Blocks below some keys can be left out without reading them.
+What is read means the same as in :mod:`gnomon.formats.yaml` by YAML 1.1, as kubectl reads; what is not of this plain
+subset (anchors, tags, flow style that is not empty, text over several lines, odd indentation, a key that is there
+twice) raises :class:`NotPlainError`, and is then read there. Blocks below some keys can be left out without reading
+them.
 """
 
 from __future__ import annotations
@@ -246,10 +247,10 @@ def _single_quoted(text: str) -> str:
 
 def _plain(text: str) -> Any:
     """What a plain scalar means, as the general reader says; most are words."""
-    if text[0] not in "+-.0123456789~nNtTfF":
+    if text[0] not in "+-.0123456789~nNtTfFyYoO":
         return text
     try:
-        (document,) = parse_yaml(f"[{text}]") if not set(text) & set(",[]{}") else parse_yaml(f"- {text}")
+        (document,) = parse_yaml(f"- {text}" if set(text) & set(",[]{}") else f"[{text}]", yaml_1_1=True)
     except (InputError, ValueError):
         raise NotPlainError from None
     return document.value[0]

@@ -4,6 +4,7 @@ Files are what kubectl, Helm or an editor writes: YAML with several documents, J
 (``kind: List``, ``PodList`` ...), gzipped or not. A large list is never held as a whole: what ``kubectl get -o yaml``
 and ``-o json`` print is cut into its items by their indentation, everything else is read as a whole, up to the bounds
 of :mod:`gnomon.formats`. What is wrong with one document or item does not keep the others from being read.
+Plain scalars of YAML mean what kubectl makes of them (YAML 1.1: ``no`` is a boolean).
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import Any, Final
 
 import orjson
 
-from gnomon.formats.files import TEXT_BYTES_MAX, Path, open_bytes, open_text, read_text
-from gnomon.formats.yaml import JSON_BYTES_MAX, Located, Steps, parse_yaml
+from gnomon.formats.files import Path, open_bytes, open_text, read_text
+from gnomon.formats.yaml import JSON_BYTES_MAX, Located, Steps, field_name, parse_yaml
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.block_yaml import BlockReader, NotPlainError
+from gnomon.systems.kubernetes.documents import Documents
 
 LOCATED_CHARACTERS_MAX: Final = 2**22
 """Text up to this size is read again, slowly, to find the line of what is wrong in it."""
@@ -38,6 +40,9 @@ _HEAD_BYTES: Final = 2**16
 _LIST_START: Final = re.compile(rb'\A\s*\{\n(?: +"(?:apiVersion|kind|metadata)": [^\n]*\n)*( +)"items": \[\n( +)\{\n')
 _TEMPLATE: Final = "; this looks like a template of Helm: give the output of `helm template`"
 _ALIAS_UNKNOWN: Final = "an alias without its anchor before it"
+_BLANK: Final = "the file holds nothing but blanks and comments"
+_NOTHING: Final = "an item that is nothing (null)"
+_NO_LIST: Final = "a list is wanted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,9 @@ def read_items(path: Path) -> Iterator[Item | InputError]:
         yield error.at(file=file)
 
 
-def taken_apart(item: Item) -> Iterator[Item]:
-    """The objects of a list, one below the other; an object itself if it is none.
+def taken_apart(item: Item) -> Iterator[Item | InputError]:
+    """The objects of a list, one below the other; an object itself if it is none. Instead of an item that is nothing,
+    or of items that are no list, an error.
 
     The items of a ``PodList`` may leave out what they are.
     """
@@ -84,10 +90,17 @@ def taken_apart(item: Item) -> Iterator[Item]:
     else:
         yield item
         return
+    if not isinstance(parts, list):
+        yield InputError(_NO_LIST, file=item.file, line=item.line("items"), field=field_name((*item.path, *key)))
+        return
     named = {}
     if isinstance(value, dict) and value["kind"] != "List":
         named = {"apiVersion": value.get("apiVersion"), "kind": value["kind"].removesuffix("List")}
     for position, part in enumerate(parts):
+        if part is None:
+            here = *item.path, *key, position
+            yield InputError(_NOTHING, file=item.file, line=item.line(*here), field=field_name(here))
+            continue
         whole = {**named, **part} if isinstance(part, dict) else part
         yield from taken_apart(Item(whole, item.file, item.locate, item.first, (*item.path, *key, position)))
 
@@ -96,9 +109,8 @@ def _is_list(value: dict[str, Any]) -> bool:
     """Whether an object is a list of others: its kind says so, and it has no name, as an object of its own would."""
     metadata = value.get("metadata")
     named = isinstance(metadata, dict) and "name" in metadata
-    if value.get("kind") == "List":
-        return isinstance(value.get("items"), list | None)
-    return str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list) and not named
+    kind = value.get("kind")
+    return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and "items" in value and not named)
 
 
 # ---------------------------------------------------------------- YAML
@@ -106,7 +118,7 @@ def _is_list(value: dict[str, Any]) -> bool:
 
 def _yaml_items(path: Path, file: str) -> Iterator[Item | InputError]:
     reader = BlockReader(SKIPPED)
-    documents = _Documents(open_text(path))
+    documents = Documents(open_text(path))
     for number, parts in enumerate(documents):
         done = 0
         for lines, first, in_list in parts:
@@ -116,11 +128,9 @@ def _yaml_items(path: Path, file: str) -> Iterator[Item | InputError]:
                     pass
                 yield from _rest_of_list(path, file, number, done)
                 break
-            if isinstance(found, Item):
-                yield from taken_apart(found)
-            elif found is not None:
-                yield found
-            done += in_list
+            own = list(taken_apart(found)) if isinstance(found, Item) else [] if found is None else [found]
+            done += len(own)
+            yield from own
 
 
 def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> Item | InputError | None:
@@ -130,7 +140,7 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
 
     def locate() -> Located | None:
         text = "\n".join(lines)
-        return parse_yaml(text)[0] if len(text) <= LOCATED_CHARACTERS_MAX else None
+        return parse_yaml(text, yaml_1_1=True)[0] if len(text) <= LOCATED_CHARACTERS_MAX else None
 
     try:
         return Item(reader.read(list(lines)), file, locate, first)
@@ -138,8 +148,10 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
         pass
     text = "\n".join(lines)
     try:
-        documents = parse_yaml(text)
+        documents = parse_yaml(text, yaml_1_1=True)
     except InputError as error:
+        if error.problem == _BLANK:
+            return None
         hint = _TEMPLATE if "{{" in text else ""
         line = None if error.line is None else error.line + first
         return InputError(
@@ -151,15 +163,15 @@ def _yaml_part(reader: BlockReader, lines: list[str], first: int, file: str) -> 
 
 
 def _needs_its_list(found: Item | InputError | None) -> bool:
-    """Whether an item cannot be read alone: it uses an anchor of another, or does not say what it is."""
+    """Whether an item cannot be read alone: it uses an anchor of another, or does not say what it is, or anything."""
     if isinstance(found, Item):
         return not isinstance(found.value, dict) or "kind" not in found.value
-    return found is not None and found.problem == _ALIAS_UNKNOWN
+    return found is None or found.problem == _ALIAS_UNKNOWN
 
 
 def _rest_of_list(path: Path, file: str, number: int, done: int) -> Iterator[Item | InputError]:
     """The items of a list that has to be read as a whole, without those that were read before."""
-    for position, parts in enumerate(_Documents(open_text(path), whole=True)):
+    for position, parts in enumerate(Documents(open_text(path), whole=True)):
         for lines, first, _ in parts:
             if position == number:
                 found = _yaml_part(BlockReader(), lines, first, file)
@@ -167,82 +179,6 @@ def _rest_of_list(path: Path, file: str, number: int, done: int) -> Iterator[Ite
                     yield from list(taken_apart(found))[done:]
                 elif found is not None:
                     yield found
-
-
-class _Documents:
-    """Cuts lines into documents, and the items of a list in block style out of them.
-
-    Each document is an iterator of (lines, number of lines before, whether it is an item of the list); what is left of
-    a list without its items comes last and says nothing. ``whole``: lists are not cut.
-    """
-
-    def __init__(self, lines: Iterator[str], *, whole: bool = False) -> None:
-        self._lines = enumerate(lines)
-        self._whole = whole
-        self._ended = False
-        self._start: tuple[int, str] | None = None
-        self._held = 0
-
-    def __iter__(self) -> Iterator[Iterator[tuple[list[str], int, bool]]]:
-        while not self._ended:
-            parts = self._document()
-            yield parts
-            for _ in parts:
-                pass
-
-    def _document(self) -> Iterator[tuple[list[str], int, bool]]:
-        outer: list[str] = []
-        first = self._held = 0
-        dash = ""  # what each item of the list starts with; " " right after `items:`
-        for number, line in self._within():
-            if not outer and not dash:
-                first = number
-            if dash == " " and line.strip(" ") and not line.lstrip(" ").startswith("#"):
-                indent = len(line) - len(line.lstrip(" "))
-                dash = line[:indent] + "- " if line.startswith("- ", indent) else ""
-                if dash:
-                    ended = yield from self._items(number, line, dash)
-                    if ended is None:
-                        return
-                    number, line = ended
-            outer.append(line)
-            if not self._whole and line.rstrip(" ") == "items:":
-                dash = " "
-        if dash in ("", " "):
-            yield outer, first, False
-
-    def _items(self, number: int, line: str, dash: str) -> Any:
-        """Yields the items of the list that starts at a line; gives the first line after it, None at the end."""
-        item, first = [f"{' ' * len(dash)}{line[len(dash) :]}"], number
-        blank = " " * len(dash)
-        for number, line in self._within():
-            if line.startswith(blank) or not line.strip(" ") or line.lstrip(" ").startswith("#"):
-                item.append(line)
-                continue
-            yield item, first, True
-            self._held = 0
-            if not line.startswith(dash):
-                return number, line
-            item, first = [blank + line[len(dash) :]], number
-        yield item, first, True
-        return None
-
-    def _within(self) -> Iterator[tuple[int, str]]:
-        """The lines up to the end of the document, or of what is cut out of it: whoever holds them sets ``_held``."""
-        if self._start is not None:
-            yield self._start
-            self._start = None
-        for number, line in self._lines:
-            self._held += len(line)
-            if self._held > TEXT_BYTES_MAX:
-                raise InputError(f"an object of more than {TEXT_BYTES_MAX} characters", line=number + 1)
-            if line.startswith(("---", "...")) and (len(line) == 3 or line[3] in " \t"):
-                rest = line[3:].strip()
-                if rest and not rest.startswith("#"):
-                    self._start = number, f"   {line[3:]}"
-                return
-            yield number, line
-        self._ended = True
 
 
 # ---------------------------------------------------------------- JSON
@@ -254,20 +190,34 @@ def _is_json(path: Path) -> bool:
 
 
 def _json_items(path: Path, file: str) -> Iterator[Item | InputError]:
-    done = 0
+    done, damaged = 0, False
     with open_bytes(path) as stream:
         head = stream.read(_HEAD_BYTES)
         start = _LIST_START.match(head)
         for found in _printed_list(stream.read, head, start, file) if start else ():
-            if _needs_its_list(found):
+            if isinstance(found, InputError) and not damaged:
+                damaged = not _is_whole(path)
+                if not damaged:  # an item that is not printed as objects are: null
+                    break
+            if isinstance(found, Item) and _needs_its_list(found):
                 break
-            done += 1
-            yield from taken_apart(found) if isinstance(found, Item) else (found,)
+            own = list(taken_apart(found)) if isinstance(found, Item) else [found]
+            done += len(own)
+            yield from own
         else:
             if start:
                 return
     for whole in _whole_json(path, file):
         yield from islice(taken_apart(whole), done, None) if isinstance(whole, Item) else (whole,)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is one value of JSON."""
+    try:
+        orjson.loads(read_text(path, limit_bytes=JSON_BYTES_MAX))
+    except (orjson.JSONDecodeError, InputError):
+        return False
+    return True
 
 
 def _whole_json(path: Path, file: str) -> Iterator[Item | InputError]:
@@ -351,7 +301,7 @@ def _flow_yaml(text: str, file: str, error: InputError) -> Iterator[Item | Input
         yield error
         return
     try:
-        documents = parse_yaml(text, file=file)
+        documents = parse_yaml(text, file=file, yaml_1_1=True)
     except InputError:
         yield error
         return
