@@ -72,6 +72,10 @@ class Hands(Protocol):
     kept: dict[int, tuple[int, int]]
     """The tasks that will start again in their old place (node, devices), which is kept for them."""
 
+    def runs(self, task: int) -> bool:
+        """Whether the attempt of a task that counts runs on a node that is neither stopped nor cut off."""
+        ...
+
     def preempt(self, task: int, by: int, *, cause: int = -1, grace_ns: int = 0) -> None:
         """A running task loses its place to another; it has ``grace_ns`` to stop, and its place as long."""
         ...

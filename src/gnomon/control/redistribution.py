@@ -136,6 +136,12 @@ class Redistribution:
             self._machines.look_at(int(self._board.w.node[task]))
         return self._machines.of(task)
 
+    def runs(self, task: int) -> bool:
+        """Whether the attempt of a task that counts runs on a node that is neither stopped nor cut off."""
+        node = int(self._board.w.node[task])
+        here = node not in self._machines.dead and node not in self._machines.cut
+        return here and self._board.state(task) is State.RUNNING
+
     def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
         """A task is not wanted any more. One that runs has ``grace_ns`` to stop, and keeps its place as long."""
         board, state = self._board, self._board.state(task)

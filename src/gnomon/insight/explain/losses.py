@@ -156,6 +156,8 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
             return f"it failed{when}, when the object store{has} of {where} was full and could not spill"
         case Reason.DEVICE:
             return f"it lost its device on {where}{when}"
+        case Reason.KILLED if "message" in facts:
+            return f"it was ended{when} on {where}: {facts['message']}"
         case Reason.KILLED:
             return f"its process was killed from outside{when} on {where}"
         case Reason.PEER:

@@ -21,6 +21,7 @@ from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
 from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
 from gnomon.systems.kubernetes.objects import Amounts, Pod
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
+from gnomon.systems.kubernetes.probes import first_kill
 from gnomon.systems.kubernetes.profile import Settings
 from gnomon.systems.kubernetes.queue import gate_message
 from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
@@ -160,11 +161,15 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
 
 def happens(scenario: Scenario) -> bool:
     """Whether something happens by itself, so that a run has a story to tell: faults, or pods that end."""
-    work = scenario.work
+    work, ends = scenario.work, scenario.limits.until_ns < NEVER
     later = (work.duration_ns < NEVER) | ((work.submit_ns > 0) & (work.submit_ns < NEVER))
     native = scenario.native
     changes = isinstance(native, Native) and bool(native.changes)
-    return bool(scenario.faults) or bool(work.usages) or changes or bool(later.any())
+    if scenario.faults or work.usages or changes or later.any():
+        return True
+    return isinstance(native, Native) and any(
+        first_kill(pod) is not None or (ends and pod.spec.active_deadline_s is not None) for pod in native.pods
+    )
 
 
 def exists(pod: Pod) -> bool:

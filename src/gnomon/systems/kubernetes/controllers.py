@@ -17,6 +17,7 @@ from gnomon.systems.kubernetes.cron_jobs import CronJobController
 from gnomon.systems.kubernetes.deployments import DeploymentController
 from gnomon.systems.kubernetes.desk import Controller, Desk
 from gnomon.systems.kubernetes.jobs import JobController
+from gnomon.systems.kubernetes.kubelets import Kubelets
 from gnomon.systems.kubernetes.loss import Loss
 from gnomon.systems.kubernetes.replica_sets import ReplicaSetController
 from gnomon.systems.kubernetes.stateful_sets import StatefulSetController
@@ -50,6 +51,7 @@ class Controllers:
             board, timers, hands, pods, usage, enqueue, unqueue, submitted, refused=dict(native.refused)
         )
         self.loss = Loss(desk)
+        self.kubelets = Kubelets(desk)
         self._bare: dict[int, int] = {}
         self._all: list[Controller] = []
         self._of: dict[int, Controller] = {}
@@ -127,6 +129,7 @@ class Controllers:
         """A pod runs."""
         one = self._of.get(task)
         self.desk.started(task, node, one)
+        self.kubelets.started(task, one)
 
     def _tell(self, one: Controller | None) -> None:
         """Something happened to a pod of a controller."""
@@ -146,16 +149,18 @@ class Controllers:
         desk = self.desk
         pod, node = desk.pods[task], int(desk.board.w.log_node[row])
         never = pod.spec.restart_policy == "Never"
-        if reason in _IN_PLACE and not never:
+        if reason in _IN_PLACE and not never and task not in self.kubelets.over:
             desk.ready_from.pop(task, None)
             if (job := self._jobs.get(task)) is not None:
                 job.restarted()
+            self.kubelets.restarts(task, row, usual)
             return usual
         came_back = reason is Reason.NODE and not desk.board.w.closed[node] & LOST
         if came_back and task not in self.loss.deleted and not never:
             desk.ready_from.pop(task, None)
             return replace(usual, retry=True, delay_ns=0, in_place=True, at_ns=desk.now)
         self.loss.deleted.discard(task)
+        self.kubelets.over.discard(task)
         desk.gone(task, row)
         one = self._of.get(task)
         if one is None:

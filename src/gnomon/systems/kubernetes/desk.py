@@ -17,9 +17,10 @@ from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.world import FROZEN, ROWS
 from gnomon.model.resources import NEVER
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.annotations import ready_ns, stops_ns
+from gnomon.systems.kubernetes.annotations import stops_ns
 from gnomon.systems.kubernetes.creation import Usage
 from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.probes import ready_ns
 
 
 class Controller(Protocol):

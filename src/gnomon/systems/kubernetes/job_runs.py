@@ -106,15 +106,9 @@ def _left_out(objects: Objects) -> Iterator[Note]:
     made += (*objects.daemon_sets, *objects.jobs)
     templates = [one.template for one in made if isinstance(one, _MAKERS) and one.template is not None]
     specs = [*(pod.spec for pod in objects.pods), *(template.spec for template in templates)]
-    live = sum(any(one.liveness is not None for one in spec.containers) for spec in specs)
-    if live:
-        yield Note("not modelled", "livenessProbe", "containers never fail it", live)
     first = sum(any(not one.is_sidecar for one in spec.init_containers) for spec in specs)
     if first:
         yield Note("not modelled", "initContainers", "they take no time", first)
-    ending = sum(spec.active_deadline_s is not None for spec in specs)
-    if ending:
-        yield Note("not modelled", "Pod spec.activeDeadlineSeconds", "pods are not ended by it", ending)
     claims = sum(bool(one.claim_templates) for one in objects.stateful_sets)
     if claims:
         yield Note("not modelled", "volumeClaimTemplates", "no claims are made of them", claims)
