@@ -101,6 +101,10 @@ class Hands(Protocol):
         """A task that the placer itself held back wants a place again."""
         ...
 
+    def cancel(self, task: int) -> None:
+        """A task that waits for its next attempt does so no longer; the place that is kept for it is given back."""
+        ...
+
     def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
         """A task is not wanted any more, wherever it is; one that runs has ``grace_ns`` to stop."""
         ...

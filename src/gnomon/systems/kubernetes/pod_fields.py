@@ -54,11 +54,13 @@ _SOURCES: Final = {
     "awsElasticBlockStore": "volumeID",
     "azureDisk": "diskName",
     "csi": "driver",
+    "emptyDir": "",
     "gcePersistentDisk": "pdName",
+    "hostPath": "path",
     "iscsi": "iqn",
     "rbd": "image",
 }
-"""The sources of volumes that may keep a pod from a node, and the field that names each."""
+"""The sources of volumes that may keep a pod from a node, or on it, and the field that names each."""
 
 
 class SpecReader:

@@ -19,6 +19,8 @@ from typing import Any, Final
 from gnomon.formats.files import Path
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
+from gnomon.systems.kubernetes.descheduling import POLICY, DeschedulerPolicy
+from gnomon.systems.kubernetes.descheduling_fields import read_policy
 from gnomon.systems.kubernetes.fields import Findings
 from gnomon.systems.kubernetes.items import Item, read_items, taken_apart
 from gnomon.systems.kubernetes.kinds import CONFIGURATION, Kind, ObjectReader, kind_of
@@ -85,6 +87,7 @@ class _Collector:
         self._kinds: Counter[str] = Counter()
         self._ignored: Counter[str] = Counter()
         self._configuration: Mapping[str, Any] | None = None
+        self._descheduler: DeschedulerPolicy | None = None
         self._order = 0
 
     def take(self, item: Item | InputError) -> None:
@@ -104,6 +107,8 @@ class _Collector:
                 return
         if value["kind"] == CONFIGURATION:
             self._take_configuration(item)
+        elif value["kind"] == POLICY:
+            self._take_policy(item)
         elif (kind := kind_of(value)) is not None:
             self._take_object(item, kind)
         else:
@@ -115,17 +120,14 @@ class _Collector:
         if self._errors:
             raise self._errors[0] if len(self._errors) == 1 else InputListError(self._errors)
         lists = {name: tuple(values) for name, values in self._found.items()}
-        return Objects(**lists, configuration=self._configuration, notes=tuple(self._notes()))
+        notes = tuple(self._notes())
+        return Objects(**lists, configuration=self._configuration, descheduler=self._descheduler, notes=notes)
 
     def _take_object(self, item: Item, kind: Kind) -> None:
         findings = Findings()
         found = self._reader.read(item.value, kind, self._order, findings)
         self._order += 1
-        if findings.problems:
-            located = Item(item.value, item.file, _once(item), item.first, item.path)
-            for one in findings.problems:
-                name = _name(item.value)
-                self._errors.append(_error(located, name, one.steps, one.problem, found=one.found, allowed=one.allowed))
+        if self._is_wrong(item, findings):
             return
         namespace = found.namespace if kind.namespaced else ""
         listed = self._found.setdefault(kind.into, [])
@@ -136,6 +138,23 @@ class _Collector:
             return
         listed.append(found)
         self._ignored.update(findings.ignored)
+
+    def _is_wrong(self, item: Item, findings: Findings) -> bool:
+        """Whether something is wrong with an object, which is noted then."""
+        located = Item(item.value, item.file, _once(item), item.first, item.path)
+        for one in findings.problems:
+            name = _name(item.value)
+            self._errors.append(_error(located, name, one.steps, one.problem, found=one.found, allowed=one.allowed))
+        return bool(findings.problems)
+
+    def _take_policy(self, item: Item) -> None:
+        if self._descheduler is not None:
+            self._errors.append(_error(item, POLICY, (), "a second policy of the descheduler"))
+        findings = Findings()
+        policy = read_policy(item.value, findings)
+        if not self._is_wrong(item, findings):
+            self._descheduler = policy
+            self._ignored.update(findings.ignored)
 
     def _take_configuration(self, item: Item) -> None:
         if self._configuration is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gnomon.model.work import Note
+from gnomon.systems.kubernetes.descheduling import DeschedulerPolicy
 from gnomon.systems.kubernetes.objects import Namespace, Node, Pod, PodDisruptionBudget, PriorityClass, Service
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.storage import (
@@ -38,7 +39,7 @@ class Rejection:
 @dataclass(frozen=True, slots=True)
 class Objects:
     """Lists by kind. ``replica_sets`` holds ReplicationControllers too. ``configuration``: a KubeSchedulerConfiguration
-    as it is written, None where there is none.
+    as it is written, ``descheduler``: the policy of one; None where there is none.
 
     ``rejections``: what the API server refused; ``notes``: what was ignored or taken for granted.
     """
@@ -64,5 +65,6 @@ class Objects:
     csi_nodes: tuple[CSINode, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     configuration: Mapping[str, Any] | None = None
+    descheduler: DeschedulerPolicy | None = None
     rejections: tuple[Rejection, ...] = ()
     notes: tuple[Note, ...] = ()
