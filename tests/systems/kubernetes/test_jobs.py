@@ -117,6 +117,25 @@ class TestPolicies:
         assert events(run)[-1][:2] == (100, "DeadlineExceeded")
 
 
+class TestDeletion:
+    def test_one_that_is_over_goes_when_its_time_is(self) -> None:
+        run = play([node("n1"), job("sum", spec(), MINUTE, ttlSecondsAfterFinished=100)], until_s=600)
+        assert [(when, reason) for when, reason, _ in events(run)] == [(60, "Completed"), (160, "SuccessfulDelete")]
+
+    def test_its_pods_count_as_objects_until_then(self) -> None:
+        quota: Object = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}}
+        quota["spec"] = {"hard": {"count/pods": "1"}}
+
+        def second(**more: int) -> list[float]:
+            first = job("sum", spec(), MINUTE, **more)
+            run = play([node("n1"), quota, first], until_s=600, changes=[(90, [job("b", spec())])])
+            return [when for when, task in starts(run) if task == "b-0"]
+
+        assert second() == []
+        (when,) = second(ttlSecondsAfterFinished=100)
+        assert 160 <= when <= 90 + 0.005 * 2**15  # the first of the doubled delays that end after 160 s
+
+
 def cron(schedule: str, seconds: int, **more: Any) -> Object:
     template = {"spec": {"template": {"spec": spec(restartPolicy="Never")}}}
     return {
@@ -144,6 +163,18 @@ class TestCronJobs:
         run = play([node("n1"), cron("*/10 * * * *", 900, concurrencyPolicy="Replace")], until_s=1300)
         assert [when for when, _ in starts(run)] == [0, 600, 1200]
         assert deletions(run) == [(600, "tick-0-0"), (1200, "tick-10-0")]
+
+    def test_the_three_newest_that_succeeded_stay(self) -> None:
+        run = play([node("n1"), cron("*/10 * * * *", 60)], until_s=3500)
+        gone = [(when, text) for when, reason, text in events(run) if reason == "SuccessfulDelete"]
+        assert gone == [(1860, "Deleted job tick-0"), (2460, "Deleted job tick-10"), (3060, "Deleted job tick-20")]
+
+    def test_and_the_newest_that_failed(self) -> None:
+        bad = cron("*/10 * * * *", 60, successfulJobsHistoryLimit=0)
+        bad["spec"]["jobTemplate"]["spec"]["backoffLimit"] = 0
+        for until_s, gone in ((590, []), (1190, ["Deleted job tick-0"])):
+            run = play([node("n1"), bad], until_s=until_s, faults=[fails("job/default/tick-*")])
+            assert [text for _, reason, text in events(run) if reason == "SuccessfulDelete"] == gone
 
     def test_not_a_schedule(self) -> None:
         with pytest.raises(InputError, match=r"not a minute: 61"):

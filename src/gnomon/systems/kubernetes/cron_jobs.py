@@ -2,6 +2,7 @@
 
 Source: ``pkg/controller/cronjob/cronjob_controllerv2.go`` (syncCronJob). A run that a running Job keeps from starting
 is not lost: it starts when that Job is over, if its deadline allows; of several that were missed only the last does.
+Of those that are over the newest stay (cleanupFinishedJobs): 3 that succeeded and 1 that failed, unless it says.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.jobs import JobController
+from gnomon.systems.kubernetes.jobs import COMPLETE, JobController
 from gnomon.systems.kubernetes.workloads import CronJob
 
 
@@ -36,7 +37,22 @@ class CronJobController:
         return f"CronJob {self._cron.namespace}/{self._cron.name}"
 
     def sync(self) -> None:
-        """Start the last Job whose time has come, if it may."""
+        """Start the last Job whose time has come, if it may, and delete those that are over and too many."""
+        self._start()
+        self._clean()
+
+    def _clean(self) -> None:
+        over = [job for job in self._jobs if job.verdict and not job.is_deleted]
+        good = [job for job in over if job.verdict == COMPLETE]
+        bad = [job for job in over if job.verdict != COMPLETE]
+        for jobs, kept in ((good, self._cron.successful_history), (bad, self._cron.failed_history)):
+            for job in sorted(jobs, key=lambda one: one.started_ns)[: max(0, len(jobs) - kept)]:
+                self._delete(job)
+
+    def _delete(self, job: JobController) -> None:
+        job.stop(self._desk.event("SuccessfulDelete", f"Deleted job {job.run.job.name}", about=self.about))
+
+    def _start(self) -> None:
         due = [place for place, one in enumerate(self._jobs) if one.run.at_ns <= self._desk.now]
         last = due[-1] if due else -1
         if last < self._next:
@@ -56,7 +72,7 @@ class CronJobController:
             return
         if active and self._cron.concurrency_policy == "Replace":
             for job in active:
-                job.stop(self._desk.event("SuccessfulDelete", f"Deleted job {job.run.job.name}", about=self.about))
+                self._delete(job)
         self._next = last + 1
         self._desk.event("SuccessfulCreate", f"Created job {one.run.job.name}", about=self.about)
         one.start()

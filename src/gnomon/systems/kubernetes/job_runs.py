@@ -88,9 +88,6 @@ def notes_of(objects: Objects, changes: Sequence[Change], until_ns: int) -> Iter
         yield Note("not modelled", "CronJob spec.timeZone", "schedules are read in UTC")
     if crons:
         yield Note("default", "CronJob spec.schedule", "the run begins at midnight UTC, on Thursday 1970-01-01")
-    ttl = sum(one.ttl_after_finished_s is not None for one in objects.jobs)
-    if ttl:
-        yield Note("not modelled", "Job spec.ttlSecondsAfterFinished", "a Job that is over stays as an object", ttl)
     yield from _left_out(objects)
     for change in changes:
         for into in _NOT_APPLIED:

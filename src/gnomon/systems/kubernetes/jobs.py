@@ -1,4 +1,8 @@
-"""Jobs: so many pods at a time until enough have succeeded, or too much has failed (rules in ``job_rules``)."""
+"""Jobs: so many pods at a time until enough have succeeded, or too much has failed (rules in ``job_rules``).
+
+A Job that is over stays, with its pods that have ended, as objects that count in quotas of ``count/pods``, until its
+``ttlSecondsAfterFinished`` is over (``pkg/controller/ttlafterfinished``), or its CronJob keeps it no longer.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +33,17 @@ from gnomon.systems.kubernetes.job_rules import (
 from gnomon.systems.kubernetes.makers import Fleet, JobRun
 from gnomon.systems.kubernetes.replica_sets import Retrying
 
+COMPLETE: Final = "Complete"
 _KILLED: Final = (Reason.MEMORY, Reason.NODE_MEMORY, Reason.KILLED)
 _SIGKILL: Final = 137
+_DELETED: Final = (Reason.NODE, Reason.PREEMPTED, Reason.DRAINED)
+"""After these a pod is gone as an object, too."""
 _DISRUPTED: Final = (Reason.NODE, Reason.EVICTED, Reason.PREEMPTED, Reason.DRAINED)
 
 
 class JobController:
-    """One Job. ``verdict``: Complete, or the reason of its failure, empty while it is active."""
+    """One Job. ``verdict``: Complete, or the reason of its failure, empty while it is active; ``is_deleted``: whether
+    it is gone as an object."""
 
     def __init__(self, run: JobRun, fleet: Fleet, desk: Desk) -> None:
         self.run, self._fleet, self._desk = run, fleet, desk
@@ -54,6 +62,9 @@ class JobController:
         self._policy_text = ""
         self.started_ns = -1
         self.verdict = ""
+        self.is_deleted = False
+        self._finished_ns = NEVER
+        self._left: list[object] = []
         self.ended: Callable[[], None] = lambda: None
         if not run.cron:
             desk.at(run.at_ns, self)
@@ -96,6 +107,7 @@ class JobController:
 
     def succeeded(self, task: int) -> None:
         """A pod has done its work."""
+        self._leave(task, "Succeeded")
         self._succeeded.add(self._index[task])
         self._tally.since_success = 0
         self._of_index.pop(self._index[task], None)
@@ -113,6 +125,8 @@ class JobController:
         conditions = ("DisruptionTarget",) if reason in _DISRUPTED else ()
         name = self._desk.pods[task].spec.containers[0].name if self._desk.pods[task].spec.containers else ""
         what = action(job.failure_rules, code, conditions, name)
+        if reason not in _DELETED:
+            self._leave(task, "Failed")
         if what != "Ignore":
             self._tally.failed += 1
             self._of_index[index] += 1
@@ -130,6 +144,12 @@ class JobController:
         later = {"delay_ns": NEVER, "at_ns": NEVER, "limit": backoff_limit(job)}
         return replace(usual, retry=True, in_place=False, **later)
 
+    def _leave(self, task: int, phase: str) -> None:
+        """A pod has ended, and stays as an object."""
+        key = "ended", task, len(self._left)
+        self._left.append(key)
+        self._desk.usage.add(key, replace(self._desk.pods[task], phase=phase))
+
     # ------------------------------------------------------------------ what is done
 
     def sync(self) -> None:
@@ -139,11 +159,12 @@ class JobController:
                 return
             self.start()
         if self.verdict:
+            self._expire()
             return
         if failure := self._failure():
             self._end(failure, "Failed", MESSAGES[failure])
         elif self._is_complete():
-            self._end("Complete", "Completed", "Job completed")
+            self._end(COMPLETE, "Completed", "Job completed")
         else:
             self._make()
 
@@ -230,22 +251,34 @@ class JobController:
 
     def _end(self, verdict: str, reason: str, text: str) -> None:
         """It is over: what of its pods is still there goes."""
-        self.verdict = verdict
-        desk = self._desk
-        row = desk.event(reason if verdict == "Complete" else verdict, text, about=self.about)
-        for task in (*self._held, *self._parked, *self._active()):
-            desk.delete(task, row)
-        self._held.clear()
-        self._parked.clear()
+        row = self._desk.event(reason if verdict == COMPLETE else verdict, text, about=self.about)
+        self._delete_pods(verdict, row)
+        self._finished_ns = self._desk.now
+        if (ttl := self.run.job.ttl_after_finished_s) is not None:
+            self._desk.at(self._desk.now + ttl * 10**9, self)
         self.ended()
 
-    def stop(self, row: int) -> None:
-        """It is deleted, with its pods."""
-        self.verdict = "Deleted"
+    def _expire(self) -> None:
+        """Delete it when it has been over for long enough."""
+        ttl = self.run.job.ttl_after_finished_s
+        if ttl is not None and not self.is_deleted and self._desk.now >= self._finished_ns + ttl * 10**9:
+            text = f"Deleted job {self.run.job.name}: its ttlSecondsAfterFinished of {ttl} s is over"
+            self.stop(self._desk.event("SuccessfulDelete", text, about=self.about))
+
+    def _delete_pods(self, verdict: str, row: int) -> None:
+        self.verdict = verdict
         for task in (*self._held, *self._parked, *self._active()):
             self._desk.delete(task, row)
         self._held.clear()
         self._parked.clear()
+
+    def stop(self, row: int) -> None:
+        """It is deleted, with its pods."""
+        self._delete_pods(self.verdict or "Deleted", row)
+        self.is_deleted = True
+        for key in self._left:
+            self._desk.usage.drop(key, self._fleet.namespace)
+        self._left.clear()
 
     def waiting(self) -> Iterable[int]:
         """The tasks that are held back."""
