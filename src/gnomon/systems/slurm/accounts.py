@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gnomon.model.work import Note
+
 Tres = Mapping[str, int]
 PARENT = -1
 """The shares of a user that takes those of its account (Fairshare=parent)."""
@@ -35,6 +37,8 @@ class Limits:
     max_tres_mins_per_job: Tres = field(default_factory=dict)
     max_tres_run_mins: Tres = field(default_factory=dict)
     # of a QOS alone
+    max_jobs_accrue_per_user: int | None = None
+    max_jobs_accrue_per_account: int | None = None
     max_jobs_per_user: int | None = None
     max_jobs_per_account: int | None = None
     max_submit_per_user: int | None = None
@@ -70,7 +74,8 @@ class Association:
     """A node of the tree: an account (``user`` "") or a user in an account, perhaps for one partition.
 
     ``parent``: the account above ("" for root). ``shares``: raw, or PARENT. ``qos``: those that may be used (empty: as
-    the parent has it, in the end ``normal``); ``default_qos`` "": the parent's.
+    the parent has it, in the end ``normal``), and ``qos_delta``: what is added to that or taken away, as ``+high`` or
+    ``-low``; ``default_qos`` "": the parent's. ``min_prio_threshold``: a job of lower priority gets no reservation.
     """
 
     account: str
@@ -82,6 +87,8 @@ class Association:
     qos: frozenset[str] = frozenset()
     default_qos: str = ""
     limits: Limits = Limits()
+    qos_delta: tuple[str, ...] = ()
+    min_prio_threshold: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,13 @@ class Accounts:
     """What slurmdbd knows. ``associations``: in the order in which they were made (root first), which decides ties.
 
     ``usage``: raw usage (billing seconds, decayed) of associations by (account, user, partition), if it is known.
+    ``tres``: the resources that are tracked, in Slurm's order (empty: those that always are). ``notes``: what was left
+    out, guessed or taken by default.
     """
 
     qos: tuple[Qos, ...] = (Qos("normal"),)
     users: tuple[User, ...] = ()
     associations: tuple[Association, ...] = ()
     usage: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+    tres: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
