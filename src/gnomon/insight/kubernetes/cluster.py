@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.insight.explain.changes import NODES, OTHERS
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity
-from gnomon.systems.kubernetes.objects import HOSTNAME, Node, Pod, Requirement
+from gnomon.systems.kubernetes.objects import HOSTNAME, ZONE, Node, Pod, Requirement
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.state import Placed
 
@@ -239,6 +239,8 @@ def _labels_of_volumes(bench: Bench) -> dict[str, str]:
     volumes = bench.state.volumes
     wanted: dict[str, str] = {}
     for key in bench.found.query.shape.claims:
+        if zone := volumes.made_in.get(key):
+            wanted[ZONE] = zone
         volume = volumes.volumes.get(volumes.bound.get(key, ""))
         for term in (volume.node_required or ())[:1] if volume is not None else ():
             wanted |= {one.key: one.values[0] for one in term.match_expressions if _is_value(one)}

@@ -17,6 +17,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.objects import Amounts, Taint
 from gnomon.systems.kubernetes.placing import MEMORY_PRESSURE, UNREACHABLE
+from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.policies import ResourceQuota
 from gnomon.systems.kubernetes.quantity import parse_quantity
 from gnomon.systems.kubernetes.quotas import used
@@ -76,6 +77,7 @@ def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
             if pods[who].key in state.where:
                 state.remove(pods[who].key)
             placed = replace(pods[who], node_name=names[node])
+            volume_binding.bind_pod(state, placed, names[node])
             state.place(placed, names[node], start_ns=int(log.t_ns[row]))
         elif kind in _LEFT and who >= 0 and pods[who].key in state.where:
             state.remove(pods[who].key)

@@ -158,6 +158,9 @@ def _of_volumes(bench: Bench, rows: list[PodNodeClass]) -> _Told:
     volumes = bench.state.volumes
     parts, about = [], f"pod/{bench.pod.key}"
     for key in bench.found.query.shape.claims:
+        if zone := volumes.made_in.get(key):
+            parts.append(f"the volume of its claim {key} was made in the zone {zone}, and is reached only there")
+            about = f"persistentvolumeclaim/{key}"
         volume = volumes.volumes.get(volumes.bound.get(key, ""))
         terms = volume.node_required if volume is not None else None
         if volume is not None and terms:

@@ -149,7 +149,7 @@ class Scheduler:
         pod, state = attempt.pod, self.state
         shape = state.shape(pod)
         if shape.claims:
-            volume_binding.bind(Query(state, shape, attempt.profile), attempt.chosen)
+            volume_binding.bind(state, shape.claims, attempt.chosen)
         state.withdraw(pod.key)
         state.put(Placed(pod, shape, pod.start_time_ns if start_ns is None else start_ns), attempt.chosen)
 

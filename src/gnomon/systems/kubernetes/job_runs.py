@@ -106,9 +106,9 @@ def _left_out(objects: Objects) -> Iterator[Note]:
     first = sum(any(not one.is_sidecar for one in spec.init_containers) for spec in specs)
     if first:
         yield Note("not modelled", "initContainers", "they take no time", first)
-    claims = sum(bool(one.claim_templates) for one in objects.stateful_sets)
-    if claims:
-        yield Note("not modelled", "volumeClaimTemplates", "no claims are made of them", claims)
+    ephemeral = sum(any(one.kind == "ephemeral" for one in spec.volumes) for spec in specs)
+    if ephemeral:
+        yield Note("not modelled", "Pod spec.volumes.ephemeral", "no claims are made of them", ephemeral)
     asking = sum(bool(one.min_resources) for one in objects.pod_groups)
     if asking:
         yield Note("not modelled", "PodGroup spec.minResources", "gangs wait by the number of their pods", asking)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.claim_templates import template_of
 from gnomon.systems.kubernetes.job_rules import places
 from gnomon.systems.kubernetes.objects import HOSTNAME, Labels, LabelSelector, Owner, Pod, Requirement, Toleration
 from gnomon.systems.kubernetes.snapshot import Objects
@@ -274,7 +275,8 @@ class Maker:
             if self.made.pods[task].name == name:
                 return task
         labels = {ORDINAL_LABEL: str(ordinal), "statefulset.kubernetes.io/pod-name": name}
-        return self._make(one, Owner("StatefulSet", one.name), one.template, name + mark, NEVER, labels=labels)
+        template = template_of(one, ordinal)
+        return self._make(one, Owner("StatefulSet", one.name), template, name + mark, NEVER, labels=labels)
 
     def _daemons(self, daemons: DaemonSet, at_ns: int) -> None:
         """One a node, bound to it by node affinity; which nodes do not take it, the scheduler says."""

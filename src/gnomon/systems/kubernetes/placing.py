@@ -34,6 +34,7 @@ from gnomon.systems.kubernetes.gangs import gangs_of
 from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, helped
 from gnomon.systems.kubernetes.objects import Condition, Node, Pod, Taint
 from gnomon.systems.kubernetes.permit import Permit
+from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.preemption import NEVER as NEVER_PREEMPTS
 from gnomon.systems.kubernetes.preemption import TERMINATING
 from gnomon.systems.kubernetes.queue import FLUSH_EVERY_NS, Queued, SchedulingQueue
@@ -165,6 +166,7 @@ class KubeScheduler(Placer):
         if pod.key not in self._state.where:
             name = self._nodes[self._of_world[node]].name
             self._state.withdraw(pod.key)
+            volume_binding.bind_pod(self._state, pod, name)
             self._state.place(replace(pod, node_name=name), name, start_ns=self._board.now)
             self._count_change()
             self._queue.remove(pod.key)
@@ -301,6 +303,7 @@ class KubeScheduler(Placer):
         row = max(self._cause.pop(task, -1), int(w.arrive_row[task]))
         name = self._state.names[number]
         self._state.withdraw(pod.key)
+        volume_binding.bind_pod(self._state, pod, name)
         self._state.place(replace(self._pods[task], node_name=name), name, start_ns=self._board.now)
         self._permit.bind(task, self._number[name], row)
 

@@ -20,6 +20,7 @@ from gnomon.model.usage import Usage
 from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
+from gnomon.systems.kubernetes.claim_templates import claimed
 from gnomon.systems.kubernetes.job_runs import notes_of, runs_of
 from gnomon.systems.kubernetes.makers import Change, Fleet, JobRun, Maker, Rollout
 from gnomon.systems.kubernetes.making import Admission
@@ -79,8 +80,9 @@ def scenario_of(
         raise InputError("there are no nodes", allowed="objects of kind Node, as of kubectl get nodes -o yaml")
     for stage in (objects, *(change.objects for change in changes)):
         _check_number(stage)
-    whole = as_created(objects)
-    notes = [*whole.notes, *notes_of(whole, changes, until_ns)]
+    found = claimed(objects, [change.objects for change in changes])
+    whole = as_created(found.added_to(objects))
+    notes = [*whole.notes, *found.notes, *notes_of(whole, changes, until_ns)]
     notes += (
         Note("not modelled", f"Pod {one.pod}", f"the API server would refuse it: {one.text}")
         for one in whole.rejections

@@ -103,9 +103,11 @@ def read_stateful_set(body: Fields, metadata: Fields, order: int, read_spec: Rea
     _check_selector(spec, found.selector, found.template)
     for fields in (rolling, strategy):
         fields.finish()
-    spec.finish(
-        quiet=("serviceName", "revisionHistoryLimit", "ordinals"), ignored=("persistentVolumeClaimRetentionPolicy",)
-    )
+    kept = spec.inside("persistentVolumeClaimRetentionPolicy")
+    if kept.text("whenScaled", of=("Retain", "Delete")) == "Delete":
+        kept = spec.inside("persistentVolumeClaimRetentionPolicy")
+    kept.finish(quiet=("whenDeleted",), ignored=("whenScaled",))
+    spec.finish(quiet=("serviceName", "revisionHistoryLimit", "ordinals"))
     return found
 
 

@@ -7,11 +7,11 @@ a volume that a class makes is reached from the zone of the node that it was mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gnomon.systems.kubernetes.objects import ZONE
+from gnomon.systems.kubernetes.objects import ZONE, Pod
 from gnomon.systems.kubernetes.plugins.base import Filter, Nodes, Query, Scope
 from gnomon.systems.kubernetes.plugins.node_affinity import terms_mask
 from gnomon.systems.kubernetes.state import Ints, Mask, State
@@ -64,11 +64,11 @@ def _bound(query: Query) -> Ints:
     return codes
 
 
-def matches(query: Query) -> Iterator[tuple[str, list[PersistentVolume], Ints, Mask]]:
+def matches(state: State, claims: Sequence[str]) -> Iterator[tuple[str, list[PersistentVolume], Ints, Mask]]:
     """For each claim that is bound with the pod, the smallest first: its candidates, which of them each node would take
     (-1: none), and where its class would make one."""
-    state, volumes = query.state, query.state.volumes
-    waiting = [key for key in query.shape.claims if key in volumes.claims and not volumes.is_bound(key)]
+    volumes = state.volumes
+    waiting = [key for key in claims if key in volumes.claims and not volumes.is_bound(key)]
     taken: list[dict[str, Mask]] = []
     for key in sorted(waiting, key=lambda key: volumes.claims[key].request_bytes):
         candidates = volumes.candidates(key)
@@ -101,19 +101,25 @@ def _provisioned(state: State, key: str) -> Mask:
 
 def _codes(query: Query, nodes: Nodes) -> Ints:
     codes = _bound(query)
-    for _, _, chosen, provisioned in matches(query):
+    for _, _, chosen, provisioned in matches(query.state, query.shape.claims):
         codes |= 4 * ((chosen < 0) & ~provisioned)
     return codes[nodes]
 
 
-def bind(query: Query, node: int) -> None:
-    """The pod takes its place on a node: its claims are bound there."""
-    volumes = query.state.volumes
-    for key, candidates, chosen, _ in list(matches(query)):
+def bind(state: State, claims: Sequence[str], node: int) -> None:
+    """A pod with these claims takes its place on a node: they are bound there."""
+    volumes = state.volumes
+    for key, candidates, chosen, _ in list(matches(state, claims)):
         if chosen[node] >= 0:
             volumes.bound[key] = candidates[int(chosen[node])].name
         else:
-            volumes.made_in[key] = query.state.nodes[node].labels.get(ZONE, "")
+            volumes.made_in[key] = state.nodes[node].labels.get(ZONE, "")
+
+
+def bind_pod(state: State, pod: Pod, node: str) -> None:
+    """The same by names; a pod without claims costs nothing."""
+    if claims := state.shape(pod).claims:
+        bind(state, claims, state.index[node])
 
 
 FILTER = Filter(
