@@ -101,7 +101,8 @@ def test_what_cannot_run_as_it_stands_is_rejected() -> None:
 def test_every_reason_is_shown_here() -> None:
     """Those of what happens after placement are shown in tests/control."""
     by_themselves = {Reason.NONE, Reason.PREEMPTED, Reason.UNUSABLE}
-    after_placement = {Reason.BACKOFF, Reason.NO_LEADER, Reason.NEEDS, *(one for one in Reason if one >= Reason.EXIT)}
+    beside_the_queue = {Reason.BACKOFF, Reason.NO_LEADER, Reason.NEEDS, Reason.GATED, Reason.UNATTENDED}
+    after_placement = {*beside_the_queue, *(one for one in Reason if one >= Reason.EXIT)}
     shown = set(AT_THE_END) | set(WHILE_WAITING) | set(OF_THE_RUN) | by_themselves
     assert shown == set(Reason) - after_placement
 

@@ -157,25 +157,39 @@ def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
 
 
 def _reasons(result: Run) -> list[dict[str, Any]]:
-    """Why tasks did not end well: by state and reason, how many, and the first of them."""
+    """Why tasks did not end well: by state and reason, how many, and the first of them; ``native``: the system's own
+    word for that, where it has one."""
     import numpy as np
 
     from gnomon.engine.log import Reason, State
 
-    what, found = result.outcome, []
+    what, words, found = result.outcome, _words(result), []
     for state in (State.REJECTED, State.KILLED, State.FAILED, State.HELD, State.WAITING):
-        of_state = np.flatnonzero(what.state == state)
-        codes, first, counts = np.unique(what.reason[of_state], return_index=True, return_counts=True)
-        for code, position, count in zip(codes.tolist(), first.tolist(), counts.tolist(), strict=True):
-            found.append(
-                {
-                    "state": state.label,
-                    "reason": Reason(code).name.lower(),
-                    "tasks": count,
-                    "first": result.scenario.work.id(int(of_state[position])),
-                }
-            )
+        alike: dict[tuple[int, str], list[int]] = {}
+        for task in np.flatnonzero(what.state == state).tolist():
+            code = int(what.reason[task])
+            alike.setdefault((code, words.get((task, code), "")), []).append(task)
+        for (code, word), tasks in sorted(alike.items()):
+            row = {
+                "state": state.label,
+                "reason": Reason(code).name.lower(),
+                "tasks": len(tasks),
+                "first": result.scenario.work.id(tasks[0]),
+            }
+            found.append({**row, "native": word} if word else row)
     return found
+
+
+def _words(result: Run) -> dict[tuple[int, int], str]:
+    """The system's own words for the reasons for which tasks wait, by task and reason."""
+    from gnomon.engine.log import Kind
+
+    log = result.log
+    return {
+        (int(log.subject[row]), int(log.reason[row])): str(facts["reason"])
+        for row, facts in log.details.items()
+        if "reason" in facts and log.kind[row] == Kind.WAIT
+    }
 
 
 def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
@@ -185,7 +199,10 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
 
     blocks = [summary(result.metrics(), wide=wide)]
     if reasons := _reasons(result):
-        rows = [[r["state"], r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]] for r in reasons]
+        rows = [
+            [r["state"], r.get("native") or r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]]
+            for r in reasons
+        ]
         blocks.append(table(["STATE", "REASON", "TASKS", "FIRST"], rows, right=(2,)))
     if judged:
         rows = [[r["property"], "holds" if r["holds"] else "violated", r["found"]] for r in judged]

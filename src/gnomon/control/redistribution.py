@@ -32,10 +32,11 @@ CAUSE = {
     Reason.EVICTED: "evicted",
     Reason.PREEMPTED: "evicted",
     Reason.DRAINED: "drained",
+    Reason.DELETED: "drained",
 }
 """The causes of :data:`gnomon.model.recovery.CAUSES` by the reason of the row."""
 
-_NOT_IN_PLACE = (Reason.DEVICE, Reason.PEER, Reason.EVICTED, Reason.DRAINED)
+_NOT_IN_PLACE = (Reason.DEVICE, Reason.PEER, Reason.EVICTED, Reason.DRAINED, Reason.DELETED)
 """After these there is no place to try again in, whatever the rule says."""
 
 _OUT = (State.KILLED, State.REJECTED)

@@ -127,6 +127,10 @@ class Reason(IntEnum):
     """Nobody decides: the control plane has no leader."""
     NEEDS = 25
     """It reads results that are not there (yet, or any more)."""
+    GATED = 26
+    """It is held back until somebody lets it go."""
+    UNATTENDED = 27
+    """Nobody looks at it: whoever should is not there, or does not care for it any more."""
     TENANT_LIMIT = 30
     """Its user or queue holds as much as it may."""
     TENANT_RUNNING = 31
@@ -173,6 +177,8 @@ class Reason(IntEnum):
     """It was sent away to relieve its node."""
     DRAINED = 80
     """It was sent away so that its node can be emptied."""
+    DELETED = 81
+    """Somebody deleted it."""
     CORDONED = 90
     """An operator closed the node."""
     LOST = 91

@@ -167,6 +167,8 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
             return f"{text}: {loss(ground, cause).replace('it ', f'{peer} ', 1)}" if root else text
         case Reason.DRAINED:
             return f"at {then} it was sent away from {where}, which an operator emptied"
+        case Reason.DELETED:
+            return f"it was deleted{when} on {where}"
     return f"it was lost with {where}, which {node_story(ground, row)}"
 
 

@@ -77,6 +77,8 @@ _WHY = {
     Reason.TURN: "it is another's turn",
     Reason.BACKOFF: "it is tried again later",
     Reason.NO_LEADER: "nobody decides, for the control plane has no leader",
+    Reason.GATED: "it is held back until somebody lets it go",
+    Reason.UNATTENDED: "nobody looks at it",
 }
 
 

@@ -14,9 +14,10 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.moment import Moment, quota_key
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
+from gnomon.systems.kubernetes.account import MEMORY_PRESSURE, UNREACHABLE
 from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.leaving import missing_message
 from gnomon.systems.kubernetes.objects import Amounts, Taint
-from gnomon.systems.kubernetes.placing import MEMORY_PRESSURE, UNREACHABLE
 from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.policies import ResourceQuota
 from gnomon.systems.kubernetes.quantity import parse_quantity
@@ -25,7 +26,7 @@ from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State as Cluster
 from gnomon.systems.kubernetes.state import Surroundings
 
-ERROR_CREATING = "Error creating: "
+CREATING = "Error creating: "
 """How the event of a refused creation begins."""
 
 _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
@@ -34,10 +35,12 @@ _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 @dataclass(frozen=True)
 class Turn:
     """The row of a log at which a pod's turn is explained: its latest refusal, else its start. ``message``: what its
-    event said, empty where it was placed; ``went_to``: the node that it got then."""
+    event said, empty where it was placed; ``refused``: why the API server did not create it, empty where it did;
+    ``went_to``: the node that it got then."""
 
     row: int
     message: str = ""
+    refused: str = ""
     went_to: str = ""
 
 
@@ -53,9 +56,12 @@ def spokesman(ground: Ground, tasks: Sequence[int]) -> int:
 def turn_of(ground: Ground, task: int) -> Turn | None:
     """The turn that matters; None: it never had one."""
     log = ground.past.log
-    waits = [row for row in rows_of(log, (task,), Kind.WAIT).tolist() if log.details.get(row, {}).get("message")]
-    if waits:
-        return Turn(waits[-1], str(log.details[waits[-1]]["message"]))
+    told = [*rows_of(log, (task,), Kind.WAIT).tolist(), *rows_of(log, (task,), Kind.REJECT).tolist()]
+    said = [row for row in told if log.details.get(row, {}).get("message")]
+    if said:
+        row, message = said[-1], str(log.details[said[-1]]["message"])
+        bare = message if log.kind[row] == Kind.REJECT else ""
+        return Turn(row, message, bare or (message.removeprefix(CREATING) if message.startswith(CREATING) else ""))
     starts = rows_of(log, (task,), Kind.START).tolist()
     if not starts:
         return None
@@ -93,13 +99,16 @@ def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
                 taints.append(Taint(MEMORY_PRESSURE))
             cordoned = plain.unschedulable or bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
             state.replace_node(replace(plain, taints=tuple(taints), unschedulable=cordoned))
-    pod = replace(pods[task], node_name="", nominated_node="")
+    pod = pods[task]
+    if turn.message != missing_message(pod):  # else it stays as it is
+        leaves = pod.is_terminating and not pod.node_name
+        pod = replace(pod, node_name="", nominated_node="", deletion_ns=pod.deletion_ns if leaves else None)
     if pod.key in state.where:
         state.remove(pod.key)
     settings = read_configuration(objects.configuration)
     moment = Moment(objects, state, settings, pod, row=turn.row, went_to=turn.went_to)
-    if turn.message.startswith(ERROR_CREATING):
-        moment.refused = turn.message.removeprefix(ERROR_CREATING)
+    if turn.refused:
+        moment.refused = turn.refused
         moment.created = tuple(one.pod for there in state.pods for one in there.values())
         moment.in_use = {quota_key(quota): _used_in(quota, moment) for quota in objects.resource_quotas}
     return moment

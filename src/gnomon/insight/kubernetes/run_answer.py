@@ -22,6 +22,7 @@ from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.quantity import format_quantity
+from gnomon.systems.kubernetes.leaving import COLLECTED
 from gnomon.systems.kubernetes.scenario import Native
 
 
@@ -134,3 +135,6 @@ def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodEx
     over = f"; it waited from {span(begin)} to {span(end)}, when it started on " if starts else ""
     over += ground.node_name(int(log.node[starts[0]])) if starts else ""
     return replace(told, waiting=spells, summary=f"{told.summary}{over}")
+    for row in rows_of(log, (task,), Kind.EVENT).tolist():
+        if row > turn.row and log.details.get(row, {}).get("reason") == COLLECTED:
+            over = f"; the pod garbage collector deleted it at {span(int(log.t_ns[row]))}{over}"

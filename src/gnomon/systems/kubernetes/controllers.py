@@ -10,6 +10,7 @@ from gnomon.control.board import LOST, Board
 from gnomon.control.placer import Hands
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
+from gnomon.engine.world import ROWS
 from gnomon.recovery.retry import Answer
 from gnomon.scheduling.events import refuse
 from gnomon.systems.kubernetes.creation import Usage
@@ -18,6 +19,7 @@ from gnomon.systems.kubernetes.deployments import DeploymentController
 from gnomon.systems.kubernetes.desk import Controller, Desk
 from gnomon.systems.kubernetes.jobs import JobController
 from gnomon.systems.kubernetes.kubelets import Kubelets
+from gnomon.systems.kubernetes.leaving import Leaving
 from gnomon.systems.kubernetes.loss import Loss
 from gnomon.systems.kubernetes.replica_sets import ReplicaSetController
 from gnomon.systems.kubernetes.stateful_sets import StatefulSetController
@@ -51,6 +53,7 @@ class Controllers:
             board, timers, hands, pods, usage, enqueue, unqueue, submitted, refused=dict(native.refused)
         )
         self.loss = Loss(desk)
+        self.leaving = Leaving(desk, lambda task: self._of.get(task), {node.name: node for node in objects.nodes})
         self.kubelets = Kubelets(desk)
         self._bare: dict[int, int] = {}
         self._all: list[Controller] = []
@@ -91,6 +94,10 @@ class Controllers:
         for one in self._all:
             self._of.update(dict.fromkeys(one.tasks, one))
 
+    def add(self, one: Controller) -> None:
+        """One more that acts, and has no pods of its own."""
+        self._all.append(one)
+
     def _apply(self, quota: object) -> None:
         self.desk.usage.set(quota)  # type: ignore[arg-type]
 
@@ -101,6 +108,7 @@ class Controllers:
         self.desk.note_created(task)
         if (one := self._of.get(task)) is not None:
             one.present(task)
+        self.leaving.started(task)
 
     def enter(self, task: int, row: int) -> None:
         """A pod is to be created, or made anew."""
@@ -124,6 +132,7 @@ class Controllers:
             unit = int(board.w.unit[task])
             self.desk.event("Forbidden", f"Error from server (Forbidden): {text}", about="", task=task, cause=row)
             refuse(board.room(), unit, int(Reason.OVER_LIMIT))
+            board.details[int(board.w.at[ROWS]) - 1] = {"message": text}
 
     def started(self, task: int, node: int) -> None:
         """A pod runs."""
@@ -194,6 +203,7 @@ class Controllers:
 
     def sync(self) -> None:
         """Let all act that have something to look at."""
+        self.leaving.sync()
         self.loss.sync()
         for task, row in list(self._bare.items()):
             del self._bare[task]
@@ -208,6 +218,7 @@ class Controllers:
     def waiting(self) -> Iterator[int]:
         """The tasks whose pods are to be created, and are not yet."""
         yield from self._bare
+        yield from self.leaving.waiting()
         for one in self._all:
             for task in one.waiting():
                 if self.desk.board.state(task) is State.DELAYED:
@@ -215,4 +226,4 @@ class Controllers:
 
     def is_busy(self) -> bool:
         """Whether one of them will act by itself though nothing runs."""
-        return any(one.is_busy() for one in self._all)
+        return self.leaving.is_busy() or any(one.is_busy() for one in self._all)

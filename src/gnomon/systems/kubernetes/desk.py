@@ -141,12 +141,12 @@ class Desk:
             alive.add(task)
         self.usage.add(task, self.pods[task])
 
-    def refusal(self, task: int, text: str) -> int:
-        """The row of a creation that was refused; the same words are not said twice."""
+    def refusal(self, task: int, text: str, *, again: bool = True) -> int:
+        """The row of a creation that was refused; the same words are not said twice (without ``again`` none are)."""
         message = f"Error creating: {text}"
         details = self.board.details
         last = self._last_refusal.get(task, -1)
-        if last < 0 or details[last]["message"] != message:
+        if last < 0 or (again and details[last]["message"] != message):
             last = self.board.row(
                 Kind.WAIT,
                 task=task,

@@ -124,6 +124,8 @@ class ReplicaSetController:
             text = self._desk.create(task, row)
             if text is not None:
                 self._desk.refusal(task, text)
+                for other in self._held:  # which are not even tried, and wait for the same
+                    self._desk.refusal(other, text, again=False)
                 self._retry.refused(self)
                 return
             del self._held[task]

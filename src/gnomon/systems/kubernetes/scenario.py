@@ -105,8 +105,8 @@ def scenario_of(
     cluster = Cluster(tuple(_node(node, bound.get(node.name, ())) for node in whole.nodes))
     lost = sorted({pod.node_name for pod in pods if pod.node_name and pod.node_name not in known})
     if lost:
-        text = f"pods are bound to nodes that are not there: {', '.join(lost[:5])}"
-        notes.append(Note("guess", "spec.nodeName", text))
+        text = f"pods of nodes that are not there are deleted after 40 s: {', '.join(lost[:5])}"
+        notes.append(Note("default", "spec.nodeName", text))
     return Scenario(
         cluster,
         replace(work, notes=tuple(notes)),
