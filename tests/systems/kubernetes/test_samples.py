@@ -18,7 +18,7 @@ MIB, S = 2**20, 10**9
 def read(folder: Path, text: str) -> dict[str, object]:
     file = folder / "usage.csv"
     file.write_text(text)
-    return {key: one.profiles for key, one in read_samples([str(file)], PODS).items()}
+    return {key: one.profiles for key, one in read_samples([str(file)], PODS, {}).pods.items()}
 
 
 def test_samples_over_time(tmp_path: Path) -> None:
@@ -29,11 +29,6 @@ def test_samples_over_time(tmp_path: Path) -> None:
         "default/a": (("cpu", Profile(((0, 100), (60 * S, 1000)))), ("memory", Profile(((0, MIB), (60 * S, 2 * MIB))))),
         "team/b": (("memory", Profile(((0, 3 * MIB),))),),
     }
-
-
-def test_as_kubectl_top_prints_it(tmp_path: Path) -> None:
-    found = read(tmp_path, "NAMESPACE   NAME   CPU(cores)   MEMORY(bytes)\ndefault     a      12m          34Mi\n")
-    assert found == {"default/a": (("cpu", Profile(((0, 12),))), ("memory", Profile(((0, 34 * MIB),))))}
 
 
 @pytest.mark.parametrize(

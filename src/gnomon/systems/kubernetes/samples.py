@@ -1,14 +1,16 @@
-"""What pods use: by annotations, as ``kubectl top pods`` prints it, or as samples over time in CSV.
+"""What pods use: by annotations, as ``kubectl top`` prints it, or as samples over time in CSV.
 
 A CSV file has the columns ``namespace``, ``pod``, ``cpu`` and ``memory`` (either may be missing), and ``seconds`` since
-the pod's start; between samples use goes in a line, after the last it stays. ``kubectl top`` is one sample.
+the pod's start; between samples use goes in a line, after the last it stays. What ``kubectl top`` prints is one sample
+(``top``).
 """
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from gnomon.formats.files import Path
@@ -18,6 +20,8 @@ from gnomon.model.usage import Profile, Usage
 from gnomon.systems.kubernetes.annotations import USAGE
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.quantity import parse_quantity
+from gnomon.systems.kubernetes.requests import pod_requests
+from gnomon.systems.kubernetes.top import is_top, read_top
 
 _AMOUNTS: Final = ("cpu", "memory")
 Points = dict[str, dict[int, int]]
@@ -57,38 +61,66 @@ def _profile(points: Mapping[int, int]) -> Profile:
     return Profile((*first, *((time, points[time]) for time in times)))
 
 
-def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod]) -> dict[str, Usage]:
-    """What files say of the use of pods, by ``namespace/name``. Raises InputError, also for pods that are not there."""
+@dataclass
+class Samples:
+    """What files say. ``pods``: the use of pods by ``namespace/name``; ``nodes``: the memory that is used on nodes."""
+
+    pods: dict[str, Usage] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)
+
+    def beside(self, node: str, bound: Iterable[Pod]) -> int:
+        """The memory that is used on a node beside its pods, as its reading and theirs have it (a pod without one uses
+        what it says, or asked for); 0 for a node without a reading."""
+        left = self.nodes.get(node, 0)
+        for pod in bound if left else ():
+            usage = self.pods.get(pod.key) or usage_of(pod)
+            profile = usage.profile("memory") if usage is not None else None
+            left -= pod_requests(pod.spec).get("memory", 0) if profile is None else profile.points[0][1]
+        return max(left, 0)
+
+
+def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod], nodes: Mapping[str, int]) -> Samples:
+    """What files say of the use of pods, and of ``nodes``, each with its memory (0: not known).
+
+    Raises InputError, also for pods and nodes that are not there.
+    """
     found: dict[str, Points] = {}
+    samples = Samples()
     for path in paths:
         file = os.fspath(path)
-        try:
-            with open(file, encoding="utf-8-sig", newline="") as stream:
-                lines = stream.read().splitlines()
-        except OSError as error:
-            raise InputError(error.strerror or "cannot be read", file=file) from None
-        except UnicodeDecodeError:
-            raise InputError("this is no text", file=file) from None
-        _read(file, lines, pods, found)
-    return {
-        key: Usage(tuple((name, _profile(points[name])) for name in _AMOUNTS if name in points))
-        for key, points in found.items()
-    }
+        lines = _lines(file)
+        if not is_top(lines[0]):
+            _read(file, lines, pods, found)
+            continue
+        top = read_top(file, lines, pods, nodes)
+        samples.nodes |= top.nodes
+        for key, amounts in top.pods.items():
+            for name, amount in amounts.items():
+                found.setdefault(key, {}).setdefault(name, {})[0] = amount
+    for key, points in found.items():
+        samples.pods[key] = Usage(tuple((name, _profile(points[name])) for name in _AMOUNTS if name in points))
+    return samples
+
+
+def _lines(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as stream:
+            lines = stream.read().splitlines()
+    except OSError as error:
+        raise InputError(error.strerror or "cannot be read", file=file) from None
+    except UnicodeDecodeError:
+        raise InputError("this is no text", file=file) from None
+    if not any(lines):
+        raise InputError("the file is empty", file=file)
+    return lines
 
 
 def _read(file: str, lines: Sequence[str], pods: Mapping[str, Pod], found: dict[str, Points]) -> None:
-    rows = _rows(file, lines)
-    for number, row in rows:
+    for number, row in _rows(file, lines):
         key = f"{row.get('namespace') or 'default'}/{row['pod']}"
         if key not in pods:
             raise InputError("no such pod", file=file, line=number, field="pod", found=key)
-        at = row.get("seconds") or "0"
-        try:
-            time = int(float(at) * 10**9)
-        except (ValueError, OverflowError):
-            raise InputError("not a number of seconds", file=file, line=number, field="seconds", found=at) from None
-        if time < 0:
-            raise InputError("a time before the pod's start", file=file, line=number, field="seconds", found=at)
+        time = _time(row.get("seconds") or "0", file, number)
         for name in _AMOUNTS:
             if said := row.get(name):
                 try:
@@ -98,15 +130,21 @@ def _read(file: str, lines: Sequence[str], pods: Mapping[str, Pod], found: dict[
                 found.setdefault(key, {}).setdefault(name, {})[time] = amount
 
 
+def _time(said: str, file: str, line: int) -> int:
+    try:
+        time = int(float(said) * 10**9)
+    except (ValueError, OverflowError):
+        raise InputError("not a number of seconds", file=file, line=line, field="seconds", found=said) from None
+    if time < 0:
+        raise InputError("a time before the pod's start", file=file, line=line, field="seconds", found=said)
+    return time
+
+
 def _rows(file: str, lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """The rows by column, with their lines."""
-    if not lines:
-        raise InputError("the file is empty", file=file)
-    top = "," not in lines[0] and len(lines[0].split()) > 1
-    split = [line.split() for line in lines] if top else list(csv.reader(lines))
-    words = {"name": "pod", "cpu(cores)": "cpu", "memory(bytes)": "memory"}
-    head = [words.get(word.strip().lower(), word.strip().lower()) for word in split[0]]
-    allowed = "namespace, pod, seconds, cpu, memory; or as kubectl top pods prints it"
+    split = list(csv.reader(lines))
+    head = [word.strip().lower() for word in split[0]]
+    allowed = "namespace, pod, seconds, cpu, memory; or as kubectl top prints it, with its header"
     for word in head:
         if word not in ("namespace", "pod", "seconds", "cpu", "memory"):
             raise InputError("not a column of samples", file=file, line=1, field=word, allowed=allowed)

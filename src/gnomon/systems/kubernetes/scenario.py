@@ -6,7 +6,7 @@ objects, which the scheduling cycle reads; the scenario carries them in ``native
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
 from gnomon.systems.kubernetes.read import read
 from gnomon.systems.kubernetes.requests import pod_limits, pod_requests
-from gnomon.systems.kubernetes.samples import read_samples, usage_of
+from gnomon.systems.kubernetes.samples import Samples, read_samples, usage_of
 from gnomon.systems.kubernetes.snapshot import Objects
 
 BESIDE: Final = ("ephemeral-storage", "attachable-volumes", "hugepages-")
@@ -95,14 +95,14 @@ def scenario_of(
     if len(named) < len(pods):
         twice = next(pod.key for pod in pods if named[pod.key] is not pod)
         raise InputError("two pods of one name", field="metadata.name", found=twice)
-    samples = read_samples(usage, named)
+    known = {node.name: node.capacity.get("memory", 0) for node in whole.nodes}
+    samples = read_samples(usage, named, known)
     names = {task: fleet.workload for fleet in made.fleets for task in fleet.tasks}
     work = Work.from_tasks(
-        _task(pod, made.submit_ns[task], names.get(task), samples.get(pod.key)) for task, pod in enumerate(pods)
+        _task(pod, made.submit_ns[task], names.get(task), samples.pods.get(pod.key)) for task, pod in enumerate(pods)
     )
-    known = {node.name for node in whole.nodes}
     bound = _bound(pods)
-    cluster = Cluster(tuple(_node(node, bound.get(node.name, ())) for node in whole.nodes))
+    cluster = Cluster(tuple(_node(node, bound.get(node.name, ()), samples) for node in whole.nodes))
     lost = sorted({pod.node_name for pod in pods if pod.node_name and pod.node_name not in known})
     if lost:
         text = f"pods of nodes that are not there are deleted after 40 s: {', '.join(lost[:5])}"
@@ -148,7 +148,7 @@ def _bound(pods: tuple[Pod, ...]) -> dict[str, list[Pod]]:
     return found
 
 
-def _node(node: Node, bound: Iterable[Pod]) -> ModelNode:
+def _node(node: Node, bound: Sequence[Pod], samples: Samples) -> ModelNode:
     """A node with what pods may ask of it; more where the pods that are bound to it ask for more (static pods do)."""
     held: dict[str, int] = {}
     for pod in bound:
@@ -160,6 +160,7 @@ def _node(node: Node, bound: Iterable[Pod]) -> ModelNode:
     machine = Machine(
         cpu_milli=node.capacity.get("cpu", 0),
         memory_bytes=max(node.capacity.get("memory", 0), offered.get("memory", 0)),
+        used_bytes=samples.beside(node.name, bound),
     )
     return ModelNode(node.name, amounts(offered), labels=tuple(sorted(node.labels.items())), machine=machine)
 
