@@ -29,16 +29,6 @@ from gnomon.systems.kubernetes.workloads import (
 MOST_RUNS: Final = 10_000
 """Of one CronJob."""
 
-_NOT_APPLIED: Final = (
-    "nodes",
-    "replica_sets",
-    "daemon_sets",
-    "cron_jobs",
-    "limit_ranges",
-    "disruption_budgets",
-    "services",
-)
-
 _MAKERS: Final = (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job)
 
 
@@ -90,10 +80,6 @@ def notes_of(objects: Objects, changes: Sequence[Change], until_ns: int) -> Iter
         yield Note("default", "CronJob spec.schedule", "the run begins at midnight UTC, on Thursday 1970-01-01")
     yield from _left_out(objects)
     for change in changes:
-        for into in _NOT_APPLIED:
-            if found := getattr(change.objects, into):
-                kind = type(found[0]).__name__
-                raise InputError(f"not modelled: a change that applies a {kind}", field=f"{kind} {found[0].name}")
         yield from change.objects.notes
 
 

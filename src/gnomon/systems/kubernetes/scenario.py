@@ -20,6 +20,7 @@ from gnomon.model.usage import Usage
 from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
+from gnomon.systems.kubernetes.applied import applied
 from gnomon.systems.kubernetes.claim_templates import claimed
 from gnomon.systems.kubernetes.job_runs import notes_of, runs_of
 from gnomon.systems.kubernetes.makers import Change, Fleet, JobRun, Maker, Rollout
@@ -80,6 +81,7 @@ def scenario_of(
         raise InputError("there are no nodes", allowed="objects of kind Node, as of kubectl get nodes -o yaml")
     for stage in (objects, *(change.objects for change in changes)):
         _check_number(stage)
+    objects, changes = applied(objects, changes)
     found = claimed(objects, [change.objects for change in changes])
     whole = as_created(found.added_to(objects))
     notes = [*whole.notes, *found.notes, *notes_of(whole, changes, until_ns)]
