@@ -210,3 +210,59 @@ class TestU14PowerOff:
     def test_the_daemon_sets_pod_tolerates_it(self) -> None:
         found = of_run("u14_power_off", "log-n1")
         assert "Marking for deletion" not in found.native
+
+
+class TestU01IsTheFinalLayoutGuaranteed:
+    """Three nodes, maxSurge 2: that the layout is broken in the end is no error, and a key for generations mends it."""
+
+    def test_the_layout_breaks_max_skew_and_nobody_looks_again(self) -> None:
+        found = of_run("u01_rollout", "deployment/app1")
+        assert "it ends with 3/1/1 over kubernetes.io/hostname (n1 1, n2 1 and n3 3): 3 - 1 = 2 > maxSkew 1" in (
+            found.summary
+        )
+        assert "maxSkew is checked when a pod is placed, and pods of the old generation count then" in found.summary
+
+    def test_other_draws_end_with_an_empty_node(self) -> None:
+        assert "0 end within it and 12 do not (3/2/0 and 3/1/1)" in of_run("u01_rollout", "deployment/app1").summary
+
+    def test_a_key_for_generations_or_a_descheduler(self) -> None:
+        assert changes(of_run("u01_rollout", "deployment/app1")) == [
+            (
+                "spec.topologySpreadConstraints[kubernetes.io/hostname].matchLabelKeys",
+                None,
+                "pod-template-hash",
+            ),
+            ("plugins.balance.enabled", None, "RemovePodsViolatingTopologySpreadConstraint"),
+        ]
+
+
+class TestU16TheSamePodIsEvictedAgainAndAgain:
+    def found(self) -> Explanation:
+        return of_run("u16_descheduler", "big")
+
+    def test_it_goes_from_node_to_node_every_five_minutes(self) -> None:
+        found = self.found()
+        evicted = [one.t_ns // (60 * 10**9) for one in found.chain if one.event == "fail"]
+        assert evicted == [5, 10, 15]
+        assert "(LowNodeUtilization) at 5m, 10m and 15m: a → c → a → c" in found.summary
+        assert found.native == "LowNodeUtilization: pod eviction from a node by sigs.k8s.io/descheduler"
+
+    def test_the_cycle_is_named_and_why_node_fit_does_not_stop_it(self) -> None:
+        text = self.found().summary
+        assert "At 15m the pods are where they were at 5m, so this goes on for ever" in text
+        assert "75 % of memory on a (75Gi of 100Gi) and 95 % of memory on c (95Gi of 100Gi), where 70 % may be" in text
+        assert "nodeFit does not stop it, for it does fit elsewhere" in text
+
+    def test_a_target_above_its_share_and_the_base_load_or_leave_it_alone(self) -> None:
+        assert changes(self.found()) == [
+            ("targetThresholds.memory", 70, 95),
+            ("labelSelector", None, "app NotIn (big)"),
+            ("priorityThreshold.value", None, 1),
+            ("minReplicas", 0, 2),
+            ("spec.maxUnavailable", None, 0),
+        ]
+
+    def test_the_small_pods_are_never_touched(self) -> None:
+        found = of_run("u16_descheduler", "small-b")
+        assert found.state == "running"
+        assert "evicted" not in found.summary

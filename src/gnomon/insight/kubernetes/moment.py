@@ -164,7 +164,7 @@ def happens(scenario: Scenario) -> bool:
     work, ends = scenario.work, scenario.limits.until_ns < NEVER
     later = (work.duration_ns < NEVER) | ((work.submit_ns > 0) & (work.submit_ns < NEVER))
     native = scenario.native
-    changes = isinstance(native, Native) and bool(native.changes)
+    changes = isinstance(native, Native) and bool(native.changes or native.objects.descheduler)
     if scenario.faults or work.usages or changes or later.any():
         return True
     return isinstance(native, Native) and any(

@@ -15,14 +15,16 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.subjects import Subject as GeneralSubject
 from gnomon.insight.explain.summary import summary as general_summary
 from gnomon.insight.history import history
+from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted, native_text, sentences, story
+from gnomon.insight.kubernetes.layouts import last_event, layout_of
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.reruns import against_eviction, rerun
-from gnomon.insight.kubernetes.subjects import POD_WORDS, find_subject, node_named
+from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.leaving import COLLECTED
+from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.scenario import Native
 
 
@@ -38,9 +40,19 @@ def of_run(
     who = find_subject(subject, native.objects, native.pods)
     number = {pod.key: task for task, pod in enumerate(native.pods)}
     tasks = tuple(number[pod.key] for pod in who.pods)
-    task = spokesman(ground, tasks)
+    task = most_evicted(log, tasks)
+    task = spokesman(ground, tasks) if task < 0 else task
     state = State(int(ground.past.outcome.state[task])).label
     links = tuple(chain(ground, tasks))
+    moved = story(ground, task)
+    if moved is not None and (len(tasks) == 1 or moved.back is not None):
+        found = tuple(against_evictions(ground, task, moved, simulate)) if simulate is not None else ()
+        said = native_text(log, moved)
+        return Explanation(who.name, state, sentences(ground, task, moved), said, chain=links, changes=found)
+    layout = layout_of(scenario, log, tasks, who.name, simulate) if len(tasks) > 1 else None
+    if layout is not None and layout.breaks:
+        text, said = f"{who.name}: {layout.text}", last_event(log, _about(who))
+        return Explanation(who.name, state, text, said or text, chain=links, changes=layout.changes)
     turn = turn_of(ground, task)
     if turn is None or _went_wrong(ground, task, turn):
         again = rerun(scenario, log, simulate or (lambda one: log))
@@ -54,10 +66,17 @@ def of_run(
     if not turn.message:
         text = general_summary(ground, GeneralSubject("task", native.pods[task].key, (task,)), task, [])
         marked, said = _marked(ground, task, turn)
+        said += f" Its layout: {layout.text}" if layout is not None else ""
         return replace(
             told, state=state, summary=text + said, native=marked or told.native, chain=links, changes=(), notes=()
         )
     return _timed(ground, replace(told, state=state, chain=links), task, turn)
+
+
+def _about(who: Subject) -> str:
+    """A workload as events name it."""
+    kind, _, name = who.name.partition("/")
+    return f"{KINDS.get(kind, kind)} {name}"
 
 
 def of_kept(subject: str, scenario: Scenario, log: Log | None, *, why_not: str | None) -> Explanation:
@@ -74,7 +93,7 @@ def of_kept(subject: str, scenario: Scenario, log: Log | None, *, why_not: str |
     names = {told.subject.partition("/")[2]}
     said = [row for row in rows if log.subject[row] >= 0 and scenario.work.id(int(log.subject[row])) in names]
     native = str(log.details[said[-1]]["message"]) if said else told.native
-    note = "a kept run holds the log and not the objects, so no changes were tried: give the files with -f"
+    note = "this run was kept without the objects, so no changes were tried: give the files with -f"
     shown = told.subject.replace("task/", "pod/", 1)
     return replace(told, subject=shown, native=native, changes=(), notes=(note,))
 
@@ -134,7 +153,7 @@ def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodEx
     spells = tuple(replace(one, begin_ns=begin, end_ns=end) for one in told.waiting)
     over = f"; it waited from {span(begin)} to {span(end)}, when it started on " if starts else ""
     over += ground.node_name(int(log.node[starts[0]])) if starts else ""
-    return replace(told, waiting=spells, summary=f"{told.summary}{over}")
     for row in rows_of(log, (task,), Kind.EVENT).tolist():
         if row > turn.row and log.details.get(row, {}).get("reason") == COLLECTED:
             over = f"; the pod garbage collector deleted it at {span(int(log.t_ns[row]))}{over}"
+    return replace(told, waiting=spells, summary=f"{told.summary}{over}")

@@ -79,6 +79,7 @@ class Controllers:
                 self._all.append(above)
                 for number in numbers:
                     sets[number].above = above
+                    sets[number].family = [sets[one] for one in sorted(numbers)]
             else:
                 self._all.append(StatefulSetController(rollout, {n: fleets[n] for n in sorted(numbers)}, desk))
         crons: dict[tuple[str, str], list[JobController]] = {}

@@ -23,6 +23,7 @@ from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.account import Account
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.controllers import Controllers
+from gnomon.systems.kubernetes.descheduler import start_descheduler
 from gnomon.systems.kubernetes.gangs import gangs_of
 from gnomon.systems.kubernetes.permit import Permit
 from gnomon.systems.kubernetes.scenario import Native
@@ -57,6 +58,7 @@ class KubeScheduler(Placer):
             unqueue=self._turns.unqueue,
             submitted=frozenset(np.flatnonzero(scenario.work.submit_ns < NEVER).tolist()),
         )
+        start_descheduler(scenario, account, self._controllers.desk, self._controllers.add)
         gangs = gangs_of(native.objects.pod_groups, native.pods)
         self._permit = Permit(board, timers, hands, self._controllers.desk, gangs, self._turns.activate)
         self._turns.permit = self._permit

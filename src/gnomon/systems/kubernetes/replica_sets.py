@@ -8,7 +8,7 @@ once; the first creation that is refused ends a sync, and the set is looked at a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gnomon.engine.log import Reason
@@ -58,6 +58,7 @@ class ReplicaSetController:
         self._woken = False
         self.scaled_row = -1
         self.above: Controller | None = None
+        self.family: Sequence[ReplicaSetController] = (self,)
 
     @property
     def tasks(self) -> Iterable[int]:
@@ -134,7 +135,8 @@ class ReplicaSetController:
     def _shrink(self, count: int) -> None:
         desk = self._desk
         active = self.active()
-        nodes = Counter(desk.node[task] for task in active if task in desk.node)
+        related = [task for one in self.family for task in one.active()]
+        nodes = Counter(desk.node[task] for task in related if task in desk.node)
         ranked = [
             Active(
                 task,
