@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnomon.api import kept, tables
+from gnomon.api import kept, kept_native, tables
 from gnomon.engine.log import Log, Outcome, Reason
 from gnomon.formats import whole
 from gnomon.insight.history import History, history
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gnomon.report.series import Series
 
 FILES = ("log.parquet", "tasks.parquet", "nodes.parquet", "metrics.json", "scenario.yaml")
-"""What a kept run consists of."""
+"""What a kept run consists of; one of a system with objects of its own has these as well (:mod:`kept_native`)."""
 
 AnyPath = str | os.PathLike[str]
 
@@ -121,7 +121,7 @@ class Run:
         or the complete new run. What is there is replaced if it is a kept run, or an empty directory; anything else is
         an InputError. On Linux old and new are exchanged in one step; other systems: :mod:`gnomon.formats.whole`.
         """
-        whole.write_directory(Path(path), self._fill, files=FILES)
+        whole.write_directory(Path(path), self._fill, files=FILES, more=(kept_native.FILE,))
 
     def _fill(self, folder: Path) -> None:
         import orjson
@@ -140,9 +140,19 @@ class Run:
             "timings": dict(self.timings),
             "notes": [{"what": n.what, "field": n.field, "text": n.text, "count": n.count} for n in self.notes],
             "scenario": kept.scenario_document(self.scenario),
-            "files": {name: kept.digest(folder / name) for name in FILES[:-1]},
+            "files": {name: kept.digest(folder / name) for name in (*FILES[:-1], *self._keep_native(folder))},
         }
         (folder / FILES[-1]).write_text(kept.sealed(as_yaml(document)), encoding="utf-8")
+
+    def _keep_native(self, folder: Path) -> tuple[str, ...]:
+        """Keep the objects of a system that has its own; the name of their file, if there is one."""
+        if self.scenario.native is None:
+            return ()
+        try:
+            kept_native.write(folder / kept_native.FILE, self.scenario.native)
+        except kept_native.NotPlainError:  # it is explained by its log alone
+            return ()
+        return (kept_native.FILE,)
 
     @classmethod
     def open(cls, path: AnyPath) -> Run:
@@ -156,8 +166,11 @@ class Run:
             kept.check_files(folder, document["files"])
             nodes = kept.read_table(folder / "nodes.parquet")
             tasks = kept.read_table(folder / "tasks.parquet", columns=kept.TASK_COLUMNS)
+            scenario = kept.scenario_of(document["scenario"], tasks, nodes)
+            if kept_native.FILE in document["files"]:
+                scenario = replace(scenario, native=kept_native.read(folder / kept_native.FILE))
             run = cls(
-                scenario=kept.scenario_of(document["scenario"], tasks, nodes),
+                scenario=scenario,
                 log=kept.log_of(kept.read_table(folder / "log.parquet")),
                 timings=document["timings"],
                 stopped=Reason[document["stopped"].upper()],

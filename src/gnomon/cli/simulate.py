@@ -111,13 +111,14 @@ class _Stopwatch:
 
 def _check_outputs(run: Path | None, tasks: Path | None, *others: Path | None) -> None:
     """Say at once, and not after an hour, what cannot be written."""
+    from gnomon.api.kept_native import FILE as NATIVE
     from gnomon.api.run import FILES, tasks_suffix
     from gnomon.formats.whole import check_directory, check_file
 
     if tasks:
         tasks_suffix(tasks)
     if run:
-        check_directory(run, files=FILES)
+        check_directory(run, files=FILES, more=(NATIVE,))
     for path in (tasks, *others):
         if path:
             check_file(path)

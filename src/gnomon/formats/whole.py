@@ -66,19 +66,22 @@ def check_file(path: str | os.PathLike[str]) -> None:
         _check_access(path)
 
 
-def check_directory(path: str | os.PathLike[str], *, files: Collection[str]) -> None:
+def check_directory(path: str | os.PathLike[str], *, files: Collection[str], more: Collection[str] = ()) -> None:
     """The same for :func:`write_directory`."""
     target = Path(os.path.realpath(path))
     try:
         recover(target)
-        _refuse_other(target, files, path)
+        _refuse_other(target, files, more, path)
     except OSError as error:
         raise _cannot_write(path, error) from error
     _check_access(path)
 
 
-def write_directory(path: Path, fill: Callable[[Path], None], *, files: Collection[str]) -> None:
-    """Let ``fill`` make a directory with these ``files`` beside ``path`` and put it in place when it is whole.
+def write_directory(
+    path: Path, fill: Callable[[Path], None], *, files: Collection[str], more: Collection[str] = ()
+) -> None:
+    """Let ``fill`` make a directory with these ``files``, perhaps ``more``, beside ``path`` and put it in place when it
+    is whole.
 
     What is there already is replaced if it is such a directory, or empty; anything else is an InputError.
     """
@@ -86,7 +89,7 @@ def write_directory(path: Path, fill: Callable[[Path], None], *, files: Collecti
     beside = _partial(target)
     try:
         recover(target)
-        _refuse_other(target, files, path)
+        _refuse_other(target, files, more, path)
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             shutil.rmtree(_old(target), ignore_errors=True)
@@ -144,13 +147,13 @@ def _check_access(path: str | os.PathLike[str]) -> None:
         raise _cannot_write(path, OSError(problem, os.strerror(problem)))
 
 
-def _refuse_other(target: Path, files: Collection[str], path: str | os.PathLike[str]) -> None:
+def _refuse_other(target: Path, files: Collection[str], more: Collection[str], path: str | os.PathLike[str]) -> None:
     if not target.name:
         raise InputError("is the root of the file system; the name of a directory is needed", file=str(path))
     if target.exists() and not target.is_dir():
         raise InputError("is a file; the name of a directory is needed", file=str(path))
     found = {entry.name for entry in target.iterdir()} if target.is_dir() else set()
-    others = sorted(found - set(files))
+    others = sorted(found - {*files, *more})
     if others or (found and not set(files) <= found):
         problem = "is not replaced, for it is not (only) a kept run"
         raise InputError(
