@@ -65,6 +65,8 @@ class Results:
         self.coming -= 1
         board, head, row = self._board, self._head(task), -1
         for member in board.members(head):
+            if board.state(member) is State.KILLED:  # it was withdrawn, and is wanted again: it has all before it
+                self._plans.next(member)
             row = board.row(Kind.ARRIVE, task=member)
             board.w.arrive_row[member] = row
         unit = int(board.w.unit[head])

@@ -59,3 +59,24 @@ def test_a_pod_on_a_lost_node_is_made_again_when_the_node_is_back_and_not_before
     where = rows(run, Kind.START)[0][3]
     if where == "n1":
         assert [when for when, _ in starts(run)] == [0, 4200]
+
+
+def test_back_to_the_version_before_only_what_was_updated_is_made_again() -> None:
+    """The update is at db-1 when it is taken back: db-0 is of the right version, and stays."""
+    run = play([node("n1"), db(1)], until_s=1200, changes=[(600, [db(2)]), (635, [db(1)])])
+    assert [task for _, task in deletions(run)] == ["db-2", "db-1", "db-2@2"]
+    assert [task for _, task in starts(run)] == ["db-0", "db-1", "db-2", "db-2@2", "db-1@3", "db-2@3"]
+
+
+def test_below_a_partition_the_version_comes_that_was_rolled_out_whole() -> None:
+    """completeRollingUpdate: after version 2 is everywhere, a pod below the partition is made anew as version 2."""
+    held: dict[str, Any] = {"updateStrategy": {"rollingUpdate": {"partition": 2}}}
+    down, up = db(3, 1, **held), db(3, 3, **held)
+    changes = [(600, [db(2)]), (1000, [db(3, **held)]), (1200, [down]), (1400, [up])]
+    run = play([node("n1"), db(1)], until_s=1600, changes=changes)
+    assert [task for _, task in starts(run)][-3:] == ["db-2@3", "db-1@2", "db-2@3"]
+
+
+def test_scaled_down_and_up_again_the_pods_of_the_same_ordinals_come_back() -> None:
+    run = play([node("n1"), db(1)], until_s=1200, changes=[(600, [db(1, 1)]), (800, [db(1, 3)])])
+    assert starts(run)[3:] == [(800, "db-1"), (820, "db-2")]

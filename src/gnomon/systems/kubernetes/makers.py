@@ -253,21 +253,17 @@ class Maker:
         self.made.rollouts.append(Rollout(tuple(listed)))
 
     def _stateful(self, specs: list[tuple[int, StatefulSet]]) -> None:
-        fleets: dict[str, int] = {}
+        """A fleet for each change of the template: a pod that is there again has a place of its own."""
         listed: list[tuple[int, Deployment | StatefulSet, int]] = []
         most = max(spec.replicas for _, spec in specs)
         for at, one in specs:
-            text = template_hash(one.template)
-            if fleets and text in fleets and text != template_hash(listed[-1][1].template):
-                raise InputError(
-                    "not modelled: a change of a StatefulSet back to an earlier version",
-                    field=f"StatefulSet {one.namespace}/{one.name}",
-                )
-            if text not in fleets:
-                mark = f"@{len(fleets) + 1}" if fleets else ""
+            if listed and template_hash(one.template) == template_hash(listed[-1][1].template):
+                fleet = listed[-1][2]
+            else:
+                mark = f"@{len({number for _, _, number in listed}) + 1}" if listed else ""
                 tasks = [self._ordinal(one, one.first_ordinal + k, mark) for k in range(most)]
-                fleets[text] = self._fleet("StatefulSet", one, one.name, tasks)
-            listed.append((at, one, fleets[text]))
+                fleet = self._fleet("StatefulSet", one, one.name, tasks)
+            listed.append((at, one, fleet))
         self.made.rollouts.append(Rollout(tuple(listed)))
 
     def _ordinal(self, one: StatefulSet, ordinal: int, mark: str) -> int:

@@ -26,6 +26,7 @@ class StatefulSetController:
         self._coming: set[int] = set()
         self._retry = Retrying(desk)
         self._woken = False
+        self._current = rollout.specs[0][2]
         self.tasks: Sequence[int] = [task for fleet in fleets.values() for task in fleet.tasks]
         for fleet in fleets.values():
             self._coming.update(task for task in fleet.tasks if task in desk.submitted)
@@ -67,15 +68,16 @@ class StatefulSetController:
         woken, self._woken = self._woken, False
         _, spec, number = specs[-1]
         assert isinstance(spec, StatefulSet)
-        newest = self._fleets[number].tasks
-        old = self._fleets[specs[0][2]].tasks
+        newest, old = self._fleets[number].tasks, self._fleets[self._current].tasks
         if self._retry.blocked(woken=woken) or self._coming:
             return
         one_by_one = spec.pod_management == "OrderedReady"
         if self._fill(spec, newest, old, one_by_one=one_by_one) or self._shrink(spec, one_by_one=one_by_one):
             return
         if spec.strategy == "RollingUpdate":
-            self._roll(spec, newest)
+            self._roll(spec)
+            if self._is_whole(spec):
+                self._current = number
 
     def _of(self, ordinal: int) -> list[int]:
         """The tasks of an ordinal, by version."""
@@ -135,13 +137,23 @@ class StatefulSetController:
                     return True
         return False
 
-    def _roll(self, spec: StatefulSet, newest: Sequence[int]) -> None:
+    def _is_new(self, spec: StatefulSet, task: int) -> bool:
+        """Whether the pod of a task is as the present version has it, though it was made for an earlier one."""
+        alike = {number for _, one, number in self._rollout.specs if one.template == spec.template}
+        return any(task in self._fleets[number].tasks for number in alike)
+
+    def _is_whole(self, spec: StatefulSet) -> bool:
+        """Whether all pods are of the present version, and ready: it is what comes below a partition from then on."""
+        tasks = [self._active(ordinal) for ordinal in range(spec.replicas)]
+        return all(task >= 0 and self._desk.is_ready(task) and self._is_new(spec, task) for task in tasks)
+
+    def _roll(self, spec: StatefulSet) -> None:
         """Delete the last pod of an old version; none before the one deleted last is there again, and available."""
         for ordinal in reversed(range(spec.partition, spec.replicas)):
             task = self._active(ordinal)
             if task < 0 or self._is_stopping(ordinal):
                 return
-            if task != newest[ordinal]:
+            if not self._is_new(spec, task):
                 self._delete(task, f"delete Pod {self._desk.pods[task].name}")
                 return
             if not self._desk.is_available(task, spec.min_ready_s, self):
