@@ -272,25 +272,71 @@ def test_only_the_first_mistakes_are_shown() -> None:
 
 
 def test_a_name_is_there_once(tmp_path: Path) -> None:
-    path = put(tmp_path, f"{manifest(POD)}---\n{manifest(NODE)}---\n{manifest(POD)}")
+    other = {**POD, "metadata": {"name": "p", "namespace": "team", "labels": {"app": "z"}}}
+    path = put(tmp_path, f"{manifest(POD)}---\n{manifest(NODE)}---\n{manifest(other)}")
     with pytest.raises(InputError, match=r"Pod team/p, metadata.name: this is there twice \(first in .*, line 1\)"):
         read(path)
     elsewhere = {**POD, "metadata": {"name": "p", "namespace": "other"}}
     assert len(objects_of([POD, elsewhere]).pods) == 2
 
 
-def test_an_object_that_owns_itself() -> None:
-    def replica_set(name: str, owner: str) -> dict[str, Any]:
-        reference = {"kind": "ReplicaSet", "name": owner, "controller": True}
-        return {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {"name": name, "ownerReferences": [reference]},
-            "spec": {"selector": {}, "template": {"spec": POD["spec"]}},
-        }
+def test_one_object_in_two_files_counts_once(tmp_path: Path) -> None:
+    first = put(tmp_path, manifest(listed(NODE, POD)), "a.yaml")
+    second = put(tmp_path, json.dumps(listed(POD)), "b.json")
+    (tmp_path / "link.yaml").symlink_to(first)
+    names = [first, second, first, str(tmp_path / "." / "a.yaml"), str(tmp_path / "link.yaml")]
+    assert read(names) == read(first)
+    bare = pod("", priority=1)
+    bare["metadata"] = {"generateName": "job-"}
+    assert len(objects_of([bare, bare]).pods) == 2  # two creations are two pods
 
-    with pytest.raises(InputError, match="ReplicaSet default/a: this object owns itself"):
-        objects_of([replica_set("a", "b"), replica_set("b", "a"), replica_set("c", "absent")])
+
+def test_of_two_states_of_one_object_the_first_counts() -> None:
+    early = {**NODE, "metadata": {"name": "n1", "uid": "u"}}
+    late = {**early, "spec": {"unschedulable": False}}
+    found = objects_of([early, late, late])
+    assert [node.unschedulable for node in found.nodes] == [True]
+    assert found.notes == (
+        Note("guess", "Node", "objects that are there in two states, of one uid: the first counts", 2),
+    )
+    with pytest.raises(InputError, match="Node n1, metadata.name: this is there twice"):
+        objects_of([early, {**late, "metadata": {"name": "n1", "uid": "v"}}])
+
+
+def replica_set(name: str, owner: str) -> dict[str, Any]:
+    reference = {"kind": "ReplicaSet", "name": owner, "controller": True}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": POD["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "ownerReferences": [reference]},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template},
+    }
+
+
+def test_an_object_that_owns_itself(tmp_path: Path) -> None:
+    circle = [replica_set("a", "b"), replica_set("b", "a"), replica_set("c", "absent")]
+    with pytest.raises(InputError, match="ReplicaSet default/a, metadata.ownerReferences: this object owns itself"):
+        objects_of(circle)
+    bad = put(tmp_path, manifest(pod("bad", hostNetwork=3)), "bad.yaml")
+    for text in (manifest(listed(*circle)), json.dumps(listed(*circle), indent=4), "---\n".join(map(manifest, circle))):
+        path = put(tmp_path, text)
+        with pytest.raises(InputListError) as caught:
+            read([path, bad])
+        (hosts, cycle) = caught.value.errors
+        assert hosts.file == bad
+        assert (cycle.file, cycle.line is not None) == (path, True)
+        end = cycle.line or 0
+        assert any("ownerReferences" in line for line in text.split("\n")[end - 2 : end])  # its key or its first line
+
+
+def test_a_pod_that_owns_itself() -> None:
+    """The API server looks at no circle; but a pod that is not made yet cannot know its own uid."""
+    reference = {"kind": "Pod", "name": "p", "controller": True, "uid": "u", "apiVersion": "v1"}
+    made = {**POD, "metadata": {"name": "p", "uid": "u", "ownerReferences": [reference]}}
+    assert len(objects_of([made]).pods) == 1
+    with pytest.raises(InputError, match="Pod default/p, metadata.ownerReferences: this object owns itself"):
+        objects_of([{**made, "metadata": {"name": "p", "ownerReferences": [reference]}}])
 
 
 BOMB = "".join(f"a{n + 1}: &a{n + 1} [{','.join([f'*a{n}'] * 9)}]\n" for n in range(9))
@@ -330,8 +376,61 @@ def test_items_that_share_anchors(tmp_path: Path) -> None:
 def test_a_configuration_is_kept_as_it_is() -> None:
     config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": []}
     assert objects_of([config]).configuration == config
+    assert objects_of([config, config]).configuration == config
     with pytest.raises(InputError, match="a second configuration"):
-        objects_of([config, config])
+        objects_of([config, {**config, "parallelism": 4}])
+
+
+def test_all_mistakes_of_a_configuration_are_told_with_their_lines(tmp_path: Path) -> None:
+    text = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "percentageOfNodesToScore: 101\nprofiles:\n- plugins:\n    score:\n      enabled:\n      - name: NodeAfinity\n"
+        "  pluginConfig:\n  - name: InterPodAffinity\n    args:\n      hardPodAffinityWeight: -1\n"
+    )
+    path = put(tmp_path, text)
+    pods = put(tmp_path, manifest(pod("p", priority="x")), "pods")
+    with pytest.raises(InputListError) as caught:
+        read([path, pods])
+    assert [(one.file, one.line, one.field) for one in caught.value.errors] == [
+        (path, 8, "KubeSchedulerConfiguration, profiles[0].plugins.score.enabled[0].name"),
+        (path, 12, "KubeSchedulerConfiguration, profiles[0].pluginConfig[0].args.hardPodAffinityWeight"),
+        (path, 3, "KubeSchedulerConfiguration, percentageOfNodesToScore"),
+        (pods, caught.value.errors[-1].line, "Pod p, spec.priority"),
+    ]
+
+
+def test_what_a_configuration_says_beyond_the_model_is_noted() -> None:
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": True},
+        "extenders": [{"urlPrefix": "http://x"}],
+    }
+    assert [note.field for note in objects_of([config]).notes] == ["KubeSchedulerConfiguration.extenders"]
+
+
+def test_a_mistake_is_told_once() -> None:
+    value = pod("p", containers="c", nodeName=7)
+    value["metadata"]["name"] = 12
+    with pytest.raises(InputListError) as caught:
+        objects_of([value])
+    fields = [one.field for one in caught.value.errors]
+    assert len(fields) == len(set(fields)) == 3
+
+
+@pytest.mark.parametrize("word", ["no", "yes", "on", "off", "y", "N", "true"])
+def test_booleans_of_yaml_1_1_are_no_labels(word: str, tmp_path: Path) -> None:
+    """As in kubectl: sigs.k8s.io/yaml makes booleans of them, which the API server does not take for labels."""
+    start = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  labels:\n    country: "
+    rest = "\nspec:\n  hostNetwork: off\n  containers:\n  - name: c\n"
+    with pytest.raises(
+        InputError, match="line 6, Pod p, metadata.labels.country: text is wanted; without quotes"
+    ) as bad:
+        read(put(tmp_path, start + word + rest))
+    assert bad.value.found in (True, False)
+    for written in (f'"{word}"', f"'{word}'", f"!!str {word}"):
+        (good,) = read(put(tmp_path, start + written + rest)).pods
+        assert (good.labels, good.spec.host_network) == ({"country": word}, False)
 
 
 def test_nothing_to_read() -> None:

@@ -41,6 +41,9 @@ SCOPES: Final = (
     "VolumeAttributesClass",
 )
 
+PRIORITY_MAX: Final = 1_000_000_000
+"""The highest priority of a class that is not the system's own (``HighestUserDefinablePriority``)."""
+
 _DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
 _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
@@ -57,7 +60,7 @@ def read_node(body: Fields, metadata: Fields, order: int) -> Node:
     capacity = status.amounts("capacity")
     node = Node(
         name=metadata.text("name"),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
         annotations=metadata.labels("annotations"),
         taints=read_taints(spec),
         unschedulable=spec.boolean("unschedulable"),
@@ -76,16 +79,19 @@ def read_node(body: Fields, metadata: Fields, order: int) -> Node:
 
 def read_namespace(body: Fields, metadata: Fields, order: int) -> Namespace:
     """A namespace."""
-    return Namespace(metadata.text("name"), metadata.labels("labels"))
+    return Namespace(metadata.text("name"), metadata.checked_labels("labels"))
 
 
 def read_priority_class(body: Fields, metadata: Fields, order: int) -> PriorityClass:
     """A priority class."""
     if "value" not in body:
         body.wrong("value", "this is missing")
+    value, system = body.integer("value", low=-(2**31), high=INT32_MAX), metadata.text("name").startswith("system-")
+    if value > PRIORITY_MAX and not system:
+        body.wrong("value", f"Forbidden: maximum allowed value of a user defined priority is {PRIORITY_MAX}")
     return PriorityClass(
         metadata.text("name"),
-        body.integer("value", low=-(2**31), high=INT32_MAX),
+        value,
         body.boolean("globalDefault"),
         body.text("preemptionPolicy", of=("Never", "PreemptLowerPriority")),
     )
@@ -98,11 +104,13 @@ def read_budget(body: Fields, metadata: Fields, order: int) -> PodDisruptionBudg
         name=metadata.text("name"),
         namespace=metadata.text("namespace", "default"),
         selector=read_label_selector(spec, "selector"),
-        min_available=spec.number_or_percentage("minAvailable", 0) if "minAvailable" in spec else None,
-        max_unavailable=spec.number_or_percentage("maxUnavailable", 0) if "maxUnavailable" in spec else None,
+        min_available=spec.number_or_percentage("minAvailable", 0, whole=True) if "minAvailable" in spec else None,
+        max_unavailable=spec.number_or_percentage("maxUnavailable", 0, whole=True)
+        if "maxUnavailable" in spec
+        else None,
         disruptions_allowed=status.maybe_integer("disruptionsAllowed", low=-INT32_MAX) if "status" in body else None,
         disrupted_pods=tuple(status.labels("disruptedPods")),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
     )
     if budget.min_available is not None and budget.max_unavailable is not None:
         spec.wrong("maxUnavailable", "minAvailable and maxUnavailable cannot be both set")
@@ -156,7 +164,7 @@ def read_volume(body: Fields, metadata: Fields, order: int) -> PersistentVolume:
     affinity = spec.inside("nodeAffinity")
     volume = PersistentVolume(
         name=metadata.text("name"),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
         capacity_bytes=spec.amounts("capacity").get("storage", 0),
         access_modes=spec.texts("accessModes"),
         storage_class=spec.text("storageClassName"),
@@ -182,7 +190,7 @@ def read_claim(body: Fields, metadata: Fields, order: int = 0) -> PersistentVolu
     claim = PersistentVolumeClaim(
         name=metadata.text("name"),
         namespace=metadata.text("namespace", "default"),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
         request_bytes=resources.amounts("requests").get("storage", 0),
         access_modes=spec.texts("accessModes"),
         storage_class=spec.text("storageClassName") if "storageClassName" in spec else None,

@@ -7,13 +7,14 @@ plugin has; what a point itself enables comes before; ``disabled: [{name: "*"}]`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from gnomon.model.errors import InputError, unknown_name
-from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER, NodeSelectorTerm, PreferredNodeTerm, Requirement
+from gnomon.systems.kubernetes.fields import Fields, Findings
+from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER, DO_NOT_SCHEDULE
 from gnomon.systems.kubernetes.profile import (
     DEFAULT_WEIGHTS,
     FILTERS,
@@ -29,7 +30,9 @@ from gnomon.systems.kubernetes.profile import (
     SpreadArgs,
     SpreadConstraint,
 )
+from gnomon.systems.kubernetes.selector_fields import read_node_affinity
 
+KIND: Final = "KubeSchedulerConfiguration"
 _POINTS = {
     "preEnqueue": PRE_ENQUEUE,
     "preFilter": PRE_FILTERS,
@@ -37,29 +40,46 @@ _POINTS = {
     "postFilter": POST_FILTERS,
     "score": SCORES,
 }
+_QUIET: Final = (
+    "apiVersion kind parallelism leaderElection clientConnection enableProfiling enableContentionProfiling "
+    "delayCacheUntilActive healthzBindAddress metricsBindAddress"
+).split()
+_BACKOFF_MAX_S: Final = 10**6
+_STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 _OTHER_POINTS = ("multiPoint", "queueSort", "preScore", "reserve", "permit", "preBind", "bind", "postBind")
 
 
 def read_configuration(written: Mapping[str, Any] | None) -> Settings:
-    """The settings that a configuration means; None is the default one. Raises InputError.
+    """The settings that a configuration means; None is the default one. Raises InputError for the first mistake.
 
     >>> read_configuration({"profiles": [{"schedulerName": "packer"}]}).profiles["packer"].filters[0]
     'NodeUnschedulable'
     """
     if written is None:
         return Settings()
+    findings = Findings()
+    settings = settings_of(written, findings)
+    for one in findings.problems:
+        raise InputError(one.problem, field=one.field, found=one.found, allowed=one.allowed)
+    return settings
+
+
+def settings_of(written: Mapping[str, Any], findings: Findings) -> Settings:
+    """The settings that a configuration means; what is wrong with it is among the findings."""
+    fields = Fields(written, findings, KIND)
     profiles: dict[str, Profile] = {}
-    for i, entry in enumerate(_list(written, "profiles", "") or [{}]):
-        profile = _profile(_mapping(entry, f"profiles[{i}]"), f"profiles[{i}]")
+    for entry in fields.items("profiles"):
+        profile = _profile(entry)
         if profile.name in profiles:
-            raise InputError("two profiles of one name", field=f"profiles[{i}].schedulerName", found=profile.name)
+            entry.wrong("schedulerName", "two profiles of one name", profile.name)
         profiles[profile.name] = profile
-    return Settings(
-        profiles,
-        _integer(written, "percentageOfNodesToScore", 0, within=(0, 100)),
-        _integer(written, "podInitialBackoffSeconds", 1, within=(1, 10**6)),
-        _integer(written, "podMaxBackoffSeconds", 10, within=(1, 10**6)),
-    )
+    if not profiles:
+        profiles[DEFAULT_SCHEDULER] = Profile()
+    percentage = fields.integer("percentageOfNodesToScore", 0, high=100)
+    initial_s = fields.integer("podInitialBackoffSeconds", 1, low=1, high=_BACKOFF_MAX_S)
+    max_s = fields.integer("podMaxBackoffSeconds", 10, low=1, high=_BACKOFF_MAX_S)
+    fields.finish(quiet=_QUIET, ignored=("extenders",))
+    return Settings(profiles, percentage, initial_s, max_s)
 
 
 @dataclass(frozen=True)
@@ -70,48 +90,56 @@ class _Set:
     disabled: frozenset[str]
 
 
-def _profile(entry: Mapping[str, Any], place: str) -> Profile:
-    plugins = _mapping(entry.get("plugins") or {}, f"{place}.plugins")
-    for point in plugins:
-        if point not in _POINTS and point not in _OTHER_POINTS:
-            raise unknown_name("extension point", point, [*_POINTS, *_OTHER_POINTS]).at(field=f"{place}.plugins")
-    multi = _merged(_set(plugins, "multiPoint", place))
-    parts = {point: _at_point(point, multi, _set(plugins, point, place)) for point in _POINTS}
-    percentage = entry.get("percentageOfNodesToScore")
+def _profile(entry: Fields) -> Profile:
+    plugins = entry.inside("plugins")
+    multi = _merged(_set(plugins, "multiPoint"))
+    parts = {point: _at_point(point, multi, _set(plugins, point)) for point in _POINTS}
+    for point in _OTHER_POINTS[1:]:
+        _set(plugins, point)
+    _refuse_other_points(plugins, entry.raw("plugins"))
     profile = Profile(
-        name=entry.get("schedulerName") or DEFAULT_SCHEDULER,
+        name=entry.text("schedulerName", DEFAULT_SCHEDULER),
         pre_enqueue=tuple(parts["preEnqueue"]),
         pre_filters=tuple(parts["preFilter"]),
         filters=tuple(parts["filter"]),
         post_filters=tuple(parts["postFilter"]),
         scores=tuple((name, weight or multi.get(name, 0) or 1) for name, weight in parts["score"].items()),
-        percentage=None
-        if percentage is None
-        else _integer(entry, "percentageOfNodesToScore", 0, within=(0, 100), place=place),
+        percentage=entry.maybe_integer("percentageOfNodesToScore", high=100),
     )
-    for i, plugin in enumerate(_list(entry, "pluginConfig", place)):
-        here = f"{place}.pluginConfig[{i}]"
-        name = _plugin_name(plugin, here)
-        profile = _with_arguments(profile, name, _mapping(plugin.get("args") or {}, f"{here}.args"), f"{here}.args")
+    for plugin in entry.items("pluginConfig"):
+        args = plugin.inside("args")
+        profile = _with_arguments(profile, _plugin_name(plugin), args)
+        args.finish(quiet=("apiVersion", "kind", "bindTimeoutSeconds"))
+        plugin.finish()
+    entry.finish()
     return profile
 
 
-def _set(plugins: Mapping[str, Any], point: str, place: str) -> _Set:
-    place = f"{place}.plugins.{point}"
-    written = _mapping(plugins.get(point) or {}, place)
-    enabled = {}
-    for i, entry in enumerate(_list(written, "enabled", place)):
-        name = _plugin_name(entry, f"{place}.enabled[{i}]")
-        enabled[name] = _integer(entry, "weight", 0, within=(0, 2**31 - 1), place=f"{place}.enabled[{i}]")
-    gone = (_plugin_name(entry, f"{place}.disabled", "*") for entry in _list(written, "disabled", place))
-    return _Set(enabled, frozenset(gone))
+def _refuse_other_points(plugins: Fields, written: Any) -> None:
+    for point in map(str, written) if isinstance(written, dict) else ():
+        if point not in _POINTS and point not in _OTHER_POINTS:
+            _refuse(plugins, point, unknown_name("extension point", point, [*_POINTS, *_OTHER_POINTS]))
 
 
-def _plugin_name(entry: Any, place: str, *also: str) -> str:
-    name = str(_mapping(entry, place).get("name"))
-    if name not in DEFAULT_WEIGHTS and name not in also:
-        raise unknown_name("plugin", name, [*DEFAULT_WEIGHTS, *also]).at(field=f"{place}.name")
-    return name
+def _refuse(fields: Fields, key: str, error: InputError) -> None:
+    fields.wrong(key, error.problem, error.found, error.allowed)
+
+
+def _set(plugins: Fields, point: str) -> _Set:
+    written = plugins.inside(point)
+    enabled = {_plugin_name(entry): entry.integer("weight", 0) for entry in written.items("enabled")}
+    gone = frozenset(_plugin_name(entry, "*") for entry in written.items("disabled"))
+    written.finish()
+    return _Set({name: weight for name, weight in enabled.items() if name}, gone)
+
+
+def _plugin_name(entry: Fields, *also: str) -> str:
+    """The plugin that an entry names; empty for one that there is not."""
+    name = entry.required("name")
+    if not name or name in DEFAULT_WEIGHTS or name in also:
+        return name
+    _refuse(entry, "name", unknown_name("plugin", name, [*DEFAULT_WEIGHTS, *also]))
+    return ""
 
 
 def _merged(custom: _Set) -> dict[str, int]:
@@ -133,120 +161,60 @@ def _at_point(point: str, multi: Mapping[str, int], own: _Set) -> dict[str, int]
     return {**first, **rest, **{name: weight for name, weight in named.items() if name not in first}}
 
 
-def _with_arguments(profile: Profile, name: str, args: Mapping[str, Any], place: str) -> Profile:
+def _with_arguments(profile: Profile, name: str, args: Fields) -> Profile:
     if name == "NodeResourcesFit":
-        return replace(profile, fit=_fit(args, place))
+        return replace(profile, fit=_fit(args))
     if name == "NodeResourcesBalancedAllocation":
-        named = tuple(str(_mapping(entry, place).get("name")) for entry in _list(args, "resources", place))
+        named = tuple(one for one, _ in _weighed(args))
         return replace(profile, balanced=named or profile.balanced)
     if name == "PodTopologySpread":
-        return replace(profile, spread=_spread(args, place))
+        return replace(profile, spread=_spread(args))
     if name == "InterPodAffinity":
-        weight = _integer(args, "hardPodAffinityWeight", 1, within=(0, 100), place=place)
-        return replace(profile, affinity=AffinityArgs(weight, bool(args.get("ignorePreferredTermsOfExistingPods"))))
+        weight = args.integer("hardPodAffinityWeight", 1, high=100)
+        return replace(profile, affinity=AffinityArgs(weight, args.boolean("ignorePreferredTermsOfExistingPods")))
     if name == "NodeAffinity":
-        return _with_added(profile, _mapping(args.get("addedAffinity") or {}, place), f"{place}.addedAffinity")
+        required, preferred = read_node_affinity(args.inside("addedAffinity"))
+        return replace(profile, added_required=required, added_preferred=preferred)
     if name == "DefaultPreemption":
-        share = _integer(args, "minCandidateNodesPercentage", 10, within=(0, 100), place=place)
-        count = _integer(args, "minCandidateNodesAbsolute", 100, within=(0, 2**31 - 1), place=place)
-        return replace(profile, preemption=PreemptionArgs(share, count))
+        share = args.integer("minCandidateNodesPercentage", 10, high=100)
+        return replace(profile, preemption=PreemptionArgs(share, args.integer("minCandidateNodesAbsolute", 100)))
     return profile
 
 
-def _with_added(profile: Profile, affinity: Mapping[str, Any], place: str) -> Profile:
-    """The affinity to nodes that NodeAffinityArgs add to every pod's own."""
-    required, terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution"), None
-    if required is not None:
-        listed = _list(_mapping(required, place), "nodeSelectorTerms", place)
-        terms = tuple(_node_term(term, place) for term in listed)
-    preferred = tuple(
-        PreferredNodeTerm(
-            _integer(_mapping(one, place), "weight", 1, within=(1, 100), place=place),
-            _node_term(one.get("preference") or {}, place),
-        )
-        for one in _list(affinity, "preferredDuringSchedulingIgnoredDuringExecution", place)
-    )
-    return replace(profile, added_required=terms, added_preferred=preferred)
+def _weighed(fields: Fields) -> Iterable[tuple[str, int]]:
+    """Resources with their weights."""
+    return tuple((one.required("name"), one.integer("weight", 1, high=100) or 1) for one in fields.items("resources"))
 
 
-def _node_term(term: Any, place: str) -> NodeSelectorTerm:
-    written_ = _mapping(term, place)
-    expressions, fields = (
-        tuple(
-            Requirement(str(_mapping(r, place).get("key")), str(r.get("operator")), tuple(_list(r, "values", place)))
-            for r in _list(written_, name, place)
-        )
-        for name in ("matchExpressions", "matchFields")
-    )
-    return NodeSelectorTerm(expressions, fields)
-
-
-def _fit(args: Mapping[str, Any], place: str) -> FitArgs:
-    here = f"{place}.scoringStrategy"
-    strategy = _mapping(args.get("scoringStrategy") or {}, here)
-    kind = strategy.get("type") or "LeastAllocated"
-    kinds = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
-    if kind not in kinds:
-        raise unknown_name("scoring strategy", str(kind), kinds).at(field=f"{here}.type")
-    resources = tuple(
-        (str(_mapping(entry, here).get("name")), _integer(entry, "weight", 1, within=(0, 100), place=here) or 1)
-        for entry in _list(strategy, "resources", here)
-    )
-    ratio = _mapping(strategy.get("requestedToCapacityRatio") or {}, here)
+def _fit(args: Fields) -> FitArgs:
+    strategy = args.inside("scoringStrategy")
+    kind = strategy.text("type", _STRATEGIES[0])
+    if kind not in _STRATEGIES:
+        _refuse(strategy, "type", unknown_name("scoring strategy", kind, _STRATEGIES))
+    resources = tuple(_weighed(strategy))
+    ratio = strategy.inside("requestedToCapacityRatio")
     points = tuple(
-        (
-            _integer(_mapping(point, here), "utilization", 0, within=(0, 100), place=here),
-            _integer(point, "score", 0, within=(0, 10), place=here),
-        )
-        for point in _list(ratio, "shape", here)
+        (point.integer("utilization", 0, high=100), point.integer("score", 0, high=10))
+        for point in ratio.items("shape")
     )
-    if kind == "RequestedToCapacityRatio" and (not points or any(a[0] >= b[0] for a, b in pairwise(points))):
-        field = f"{here}.requestedToCapacityRatio.shape"
-        raise InputError("the shape needs points with rising utilization", field=field, found=points)
-    ignored = frozenset(map(str, _list(args, "ignoredResources", place)))
-    groups = frozenset(map(str, _list(args, "ignoredResourceGroups", place)))
+    if kind == _STRATEGIES[-1] and (not points or any(a[0] >= b[0] for a, b in pairwise(points))):
+        ratio.wrong("shape", "the shape needs points with rising utilization", points)
+    ignored, groups = frozenset(args.texts("ignoredResources")), frozenset(args.texts("ignoredResourceGroups"))
+    for fields in (ratio, strategy):
+        fields.finish()
     return FitArgs(kind, resources or FitArgs.resources, points, ignored, groups)
 
 
-def _spread(args: Mapping[str, Any], place: str) -> SpreadArgs:
-    kind = args.get("defaultingType") or "System"
-    if kind not in ("System", "List"):
-        raise unknown_name("defaultingType", str(kind), ["System", "List"]).at(field=f"{place}.defaultingType")
-    if kind == "System":
-        return SpreadArgs()
-    here = f"{place}.defaultConstraints"
-    return SpreadArgs(
-        tuple(
-            SpreadConstraint(
-                str(_mapping(entry, here).get("topologyKey")),
-                _integer(entry, "maxSkew", 1, within=(1, 2**31 - 1), place=here),
-                entry.get("whenUnsatisfiable") == "DoNotSchedule",
-            )
-            for entry in _list(args, "defaultConstraints", place)
-        ),
-        False,
+def _spread(args: Fields) -> SpreadArgs:
+    kind, kinds = args.text("defaultingType", "System"), ("System", "List")
+    if kind not in kinds:
+        _refuse(args, "defaultingType", unknown_name("defaultingType", kind, kinds))
+    constraints = tuple(
+        SpreadConstraint(
+            one.required("topologyKey"),
+            one.integer("maxSkew", 1, low=1),
+            one.text("whenUnsatisfiable", of=(DO_NOT_SCHEDULE, "ScheduleAnyway")) == DO_NOT_SCHEDULE,
+        )
+        for one in args.items("defaultConstraints")
     )
-
-
-def _mapping(value: Any, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError("not a mapping", field=place, found=value)
-    return value
-
-
-def _list(args: Mapping[str, Any], name: str, place: str) -> Sequence[Any]:
-    value = args.get(name) or []
-    if not isinstance(value, list | tuple):
-        raise InputError("not a list", field=f"{place}.{name}".lstrip("."), found=value)
-    return value
-
-
-def _integer(args: Mapping[str, Any], name: str, default: int, *, within: tuple[int, int], place: str = "") -> int:
-    value = args.get(name)
-    if value is None:
-        return default
-    low, high = within
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        allowed = f"whole numbers from {low} to {high}"
-        raise InputError("not such a number", field=f"{place}.{name}".lstrip("."), found=value, allowed=allowed)
-    return value
+    return SpreadArgs(constraints, False) if kind == "List" else SpreadArgs()

@@ -13,6 +13,7 @@ Counter({'Pod.future': 1})
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gnomon.formats.yaml import Steps, field_name
+from gnomon.systems.kubernetes.names import Rule, invalid, label_value, qualified
 from gnomon.systems.kubernetes.quantity import parse_quantity
 
 INT64_MAX: Final = 2**63 - 1
@@ -31,6 +33,9 @@ _NEAR: Final = 0.8
 """How alike an unknown field is to a known one to be taken for a slip, and not for one of a later version."""
 
 _NS_PER_S: Final = 10**9
+_PERCENTAGE: Final = re.compile("0*[0-9]{1,9}%")
+_TEXT: Final = "text is wanted (in quotes if it looks like something else)"
+_TEXT_NO_BOOLEAN: Final = "text is wanted; without quotes yes, no, on, off, y, n, true and false are booleans"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class Fields:
         if value is None:
             return default
         if not isinstance(value, str):
-            self.wrong(key, "text is wanted (in quotes if it looks like something else)", value)
+            self.wrong(key, _no_text(value), value)
             return default
         if of and value not in of and value:
             self.wrong(key, "not one of the values that are allowed", value, ", ".join(of))
@@ -121,16 +126,27 @@ class Fields:
             self.wrong(key, "true or false is wanted", value)
         return value is True
 
-    def number_or_percentage(self, key: str, default: int | str) -> int | str:
-        """A number, or a percentage as text."""
+    def number_or_percentage(self, key: str, default: int | str, *, whole: bool = False) -> int | str:
+        """A number, or a percentage as text. ``whole``: which is 100% at most, of something that is there."""
         value = self.raw(key)
         if value is None:
             return default
-        percentage = isinstance(value, str) and value.removesuffix("%").isdecimal() and value.endswith("%")
+        percentage = isinstance(value, str) and _PERCENTAGE.fullmatch(value)
+        if percentage and whole and int(value[:-1]) > 100:
+            self.wrong(key, invalid(value, "must not be greater than 100%"))
         if percentage or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= INT32_MAX):
             return value  # type: ignore[no-any-return]
         self.wrong(key, "a number or a percentage is wanted", value, "for instance 1 or 25%")
         return default
+
+    def checked_labels(self, key: str) -> dict[str, str]:
+        """Labels, whose keys and values are such that the API server takes them."""
+        found = self.labels(key)
+        for name, value in found.items():
+            for part, rule in ((name, qualified), (value, label_value)):
+                if (text := rule(part)) is not None:
+                    self.problem((*self._steps, key, name), invalid(part, text))
+        return found
 
     def labels(self, key: str) -> dict[str, str]:
         """Text by key."""
@@ -138,8 +154,7 @@ class Fields:
         if any(not isinstance(item, str) for item in value.values()):
             for name, item in value.items():
                 if item is not None and not isinstance(item, str):
-                    problem = "text is wanted (in quotes if it looks like something else)"
-                    self.problem((*self._steps, key, name), problem, item)
+                    self.problem((*self._steps, key, name), _no_text(item), item)
             return {name: item for name, item in value.items() if isinstance(item, str)}
         return dict(value)
 
@@ -173,8 +188,7 @@ class Fields:
         value = self._list(key)
         for position, item in enumerate(value):
             if not isinstance(item, str):
-                problem = "text is wanted (in quotes if it looks like something else)"
-                self.problem((*self._steps, key, position), problem, item)
+                self.problem((*self._steps, key, position), _no_text(item), item)
         return tuple(item for item in value if isinstance(item, str))
 
     def inside(self, key: str) -> Fields:
@@ -195,15 +209,23 @@ class Fields:
             self.wrong(key, "this is missing")
         return self.text(key)
 
+    def named(self, key: str, rule: Rule) -> str:
+        """Text that must be there and keep a rule."""
+        found = self.required(key)
+        if found and (text := rule(found)) is not None:
+            self.wrong(key, invalid(found, text))
+        return found
+
     def wrong(self, key: str, problem: str, found: object = None, allowed: str | None = None) -> None:
         """Note that what is at a key is wrong."""
         self.problem((*self._steps, key), problem, found, allowed)
 
     def problem(self, steps: Steps, problem: str, found: object = None, allowed: str | None = None) -> None:
-        """Note that what is at a path is wrong."""
+        """Note, once, that what is at a path is wrong."""
         if problem.startswith(("a mapping", "a list")) and isinstance(found, dict | list):
             found = None
-        self._findings.problems.append(Problem(steps, problem, found, allowed))
+        if not any((one.steps, one.problem) == (steps, problem) for one in self._findings.problems):
+            self._findings.problems.append(Problem(steps, problem, found, allowed))
 
     def finish(self, *, quiet: Iterable[str] = (), ignored: Iterable[str] = (), strict: bool = True) -> None:
         """Look at what no getter asked for: ``quiet`` makes no difference here; ``ignored`` does, and is noted, as is
@@ -235,6 +257,10 @@ class Fields:
             self.wrong(key, "a list is wanted", value)
             return []
         return value
+
+
+def _no_text(found: object) -> str:
+    return _TEXT_NO_BOOLEAN if isinstance(found, bool) else _TEXT
 
 
 def parse_time(value: object) -> int:

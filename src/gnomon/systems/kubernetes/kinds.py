@@ -9,6 +9,7 @@ from typing import Any, Final
 from gnomon.systems.kubernetes import cluster_fields as cluster
 from gnomon.systems.kubernetes import workload_fields as workload
 from gnomon.systems.kubernetes.fields import Fields, Findings
+from gnomon.systems.kubernetes.names import Rule, label, path_segment, subdomain
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.pod_fields import SpecReader, read_conditions, read_owner
 from gnomon.systems.kubernetes.workload_fields import QUIET_METADATA, ReadSpec
@@ -21,7 +22,8 @@ _Read = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind: the list of :class:`Objects` that takes it, how it is read, and whether it makes pods."""
+    """A kind: the list of :class:`Objects` that takes it, how it is read, whether it makes pods, and the rule of its
+    names."""
 
     name: str
     into: str
@@ -29,14 +31,15 @@ class Kind:
     namespaced: bool = True
     quiet: tuple[str, ...] = ()
     makes_pods: bool = False
+    names: Rule = subdomain
 
 
 KINDS: Final[Mapping[tuple[str, str], Kind]] = {
     (group, kind.name): kind
     for group, kind in (
         ("", Kind("Node", "nodes", cluster.read_node, namespaced=False)),
-        ("", Kind("Namespace", "namespaces", cluster.read_namespace, namespaced=False, quiet=("spec",))),
-        ("", Kind("Service", "services", cluster.read_service)),
+        ("", Kind("Namespace", "namespaces", cluster.read_namespace, namespaced=False, quiet=("spec",), names=label)),
+        ("", Kind("Service", "services", cluster.read_service, names=label)),
         ("", Kind("ResourceQuota", "resource_quotas", cluster.read_quota)),
         ("", Kind("LimitRange", "limit_ranges", cluster.read_limit_range)),
         ("", Kind("PersistentVolume", "volumes", cluster.read_volume, namespaced=False)),
@@ -49,7 +52,7 @@ KINDS: Final[Mapping[tuple[str, str], Kind]] = {
         ("batch", Kind("Job", "jobs", workload.read_job, makes_pods=True)),
         ("batch", Kind("CronJob", "cron_jobs", workload.read_cron_job, makes_pods=True)),
         ("scheduling.x-k8s.io", Kind("PodGroup", "pod_groups", workload.read_pod_group)),
-        ("policy", Kind("PodDisruptionBudget", "disruption_budgets", cluster.read_budget)),
+        ("policy", Kind("PodDisruptionBudget", "disruption_budgets", cluster.read_budget, names=path_segment)),
         (
             "scheduling.k8s.io",
             Kind(
@@ -100,7 +103,9 @@ class ObjectReader:
         body.raw("apiVersion"), body.raw("kind")
         metadata = body.inside("metadata")
         if not metadata.text("generateName") or metadata.text("name"):
-            metadata.required("name")
+            metadata.named("name", kind.names)
+        if kind.namespaced and metadata.text("namespace"):
+            metadata.named("namespace", label)
 
         def read_spec(parent: Fields) -> PodSpec:
             return self._specs.read(parent, findings, kind.name)
@@ -121,7 +126,7 @@ def _pod(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) -> Pod
     return Pod(
         name=metadata.text("name") or f"{metadata.text('generateName')}{order}",
         namespace=metadata.text("namespace", "default"),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
         annotations=metadata.labels("annotations"),
         spec=read_spec(body),
         owner=read_owner(metadata),

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from gnomon.systems.kubernetes.fields import INT64_MAX, Fields, Findings
+from gnomon.systems.kubernetes.fields import INT32_MAX, INT64_MAX, Fields, Findings
+from gnomon.systems.kubernetes.names import label
 from gnomon.systems.kubernetes.objects import (
     DEFAULT_SCHEDULER,
     GRACE_DEFAULT_S,
@@ -26,6 +27,7 @@ from gnomon.systems.kubernetes.objects import (
     Probe,
     Volume,
 )
+from gnomon.systems.kubernetes.pod_rules import check_container, check_pod, check_ports, refused_amounts
 from gnomon.systems.kubernetes.selector_fields import read_affinity, read_spread, read_tolerations
 
 QUIET_SPEC: Final = frozenset(
@@ -46,8 +48,6 @@ IGNORED_CONTAINER: Final = ("lifecycle", "restartPolicyRules")
 CLAIM: Final = "persistentVolumeClaim"
 EPHEMERAL: Final = "ephemeral"
 
-PORT_MAX: Final = 65535
-
 _SOURCES: Final = {
     CLAIM: "claimName",
     EPHEMERAL: "",
@@ -64,7 +64,7 @@ _SOURCES: Final = {
 
 
 class SpecReader:
-    """Reads specs of pods, equal ones once."""
+    """Reads specs of pods, equal ones once. A spec of the kind Pod is a pod's own, all others are of templates."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[PodSpec, Counter[str]]] = {}
@@ -79,12 +79,12 @@ class SpecReader:
         try:
             key = kind.encode() + orjson.dumps(short)
         except TypeError:  # a number above 64 bits, which no field takes
-            return _spec(Fields(short, findings, kind, spec.steps))
+            return _spec(Fields(short, findings, kind, spec.steps), bare=kind == "Pod")
         if (known := self._known.get(key)) is not None:
             findings.ignored.update(known[1])
             return known[0]
         own = Findings()
-        read = _spec(Fields(short, own, kind, spec.steps))
+        read = _spec(Fields(short, own, kind, spec.steps), bare=kind == "Pod")
         findings.ignored.update(own.ignored)
         findings.problems += own.problems
         if not own.problems:
@@ -134,14 +134,14 @@ def _short_container(container: Any) -> Any:
     return {key: value for key, value in container.items() if key not in QUIET_CONTAINER}
 
 
-def _spec(fields: Fields) -> PodSpec:
+def _spec(fields: Fields, *, bare: bool) -> PodSpec:
     resources = fields.inside("resources")
-    containers = tuple(_container(one) for one in fields.items("containers"))
+    containers = tuple(_container(one, bare=bare) for one in fields.items("containers"))
     if not containers and isinstance(fields.raw("containers"), list | None):
         fields.wrong("containers", "a pod needs a container")
     spec = PodSpec(
         containers=containers,
-        init_containers=tuple(_container(one) for one in fields.items("initContainers")),
+        init_containers=tuple(_container(one, bare=bare) for one in fields.items("initContainers")),
         requests=resources.amounts("requests") if "requests" in resources else None,
         limits=resources.amounts("limits") if "limits" in resources else None,
         overhead=fields.amounts("overhead"),
@@ -149,7 +149,7 @@ def _spec(fields: Fields) -> PodSpec:
         priority=fields.maybe_integer("priority", low=-(2**31)),
         priority_class=fields.text("priorityClassName"),
         preemption_policy=fields.text("preemptionPolicy", of=("Never", "PreemptLowerPriority")),
-        node_selector=fields.labels("nodeSelector"),
+        node_selector=fields.checked_labels("nodeSelector"),
         affinity=read_affinity(fields),
         tolerations=read_tolerations(fields),
         topology_spread_constraints=read_spread(fields),
@@ -161,15 +161,18 @@ def _spec(fields: Fields) -> PodSpec:
         grace_s=fields.integer("terminationGracePeriodSeconds", GRACE_DEFAULT_S, high=INT64_MAX),
         active_deadline_s=fields.maybe_integer("activeDeadlineSeconds", low=1),
     )
+    check_pod(fields, spec, bare=bare)
+    for key, text in refused_amounts(spec.requests or {}, spec.limits or {}) if spec.limits else ():
+        resources.wrong(key, text)
     resources.finish(quiet=("claims",))
     fields.finish(quiet=QUIET_SPEC, ignored=IGNORED_SPEC)
     return spec
 
 
-def _container(fields: Fields) -> Container:
+def _container(fields: Fields, *, bare: bool) -> Container:
     resources = fields.inside("resources")
     container = Container(
-        name=fields.required("name"),
+        name=fields.named("name", label),
         image=fields.text("image"),
         requests=resources.amounts("requests"),
         limits=resources.amounts("limits"),
@@ -180,6 +183,8 @@ def _container(fields: Fields) -> Container:
         startup=_probe(fields, "startupProbe"),
         claims=tuple(one.required("name") for one in resources.items("claims")),
     )
+    check_container(resources, container, bare=bare)
+    check_ports(fields)
     resources.finish()
     fields.finish(quiet=QUIET_CONTAINER, ignored=IGNORED_CONTAINER)
     return container
@@ -187,8 +192,8 @@ def _container(fields: Fields) -> Container:
 
 def _port(fields: Fields) -> ContainerPort:
     port = ContainerPort(
-        fields.integer("containerPort", high=PORT_MAX),
-        fields.integer("hostPort", high=PORT_MAX),
+        fields.integer("containerPort", low=-INT32_MAX),
+        fields.integer("hostPort", low=-INT32_MAX),
         fields.text("protocol", "TCP", of=("TCP", "UDP", "SCTP")),
         fields.text("hostIP"),
         fields.text("name"),

@@ -11,23 +11,39 @@ what is wrong is an :class:`InputError` that names file, line, object and field,
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gnomon.formats.files import Path
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
+from gnomon.systems.kubernetes.config import settings_of
 from gnomon.systems.kubernetes.descheduling import POLICY, DeschedulerPolicy
 from gnomon.systems.kubernetes.descheduling_fields import read_policy
 from gnomon.systems.kubernetes.fields import Findings
 from gnomon.systems.kubernetes.items import Item, read_items, taken_apart
 from gnomon.systems.kubernetes.kinds import CONFIGURATION, Kind, ObjectReader, kind_of
+from gnomon.systems.kubernetes.owners import owned_by_themselves
 from gnomon.systems.kubernetes.snapshot import Objects
+
+_ReadAgain = Callable[[str], Iterable[Item | InputError]]
+"""Reads a file once more, to find a line."""
 
 SHOWN_MAX: Final = 20
 """How many errors are shown."""
+
+
+class _First(NamedTuple):
+    """Where an object was first, its position among those of its kind, and its uid."""
+
+    file: str | None
+    start: str
+    place: int
+    uid: str | None
 
 
 class InputListError(InputError):
@@ -59,9 +75,15 @@ class InputListError(InputError):
 
 
 def read(paths: Path | Sequence[Path]) -> Objects:
-    """The objects of one file or several. Raises :class:`InputError`, of several :class:`InputListError`."""
+    """The objects of one file or several; a file that is named twice is read once.
+
+    Raises :class:`InputError`, of several :class:`InputListError`.
+    """
     files = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
-    return _collected(chain.from_iterable(map(read_items, files)))
+    once: dict[str, Path] = {}
+    for file in files:
+        once.setdefault(os.path.realpath(file), file)
+    return _collected(chain.from_iterable(map(read_items, once.values())), again=read_items)
 
 
 def objects_of(values: Iterable[Mapping[str, Any]], *, file: str | None = None) -> Objects:
@@ -69,8 +91,8 @@ def objects_of(values: Iterable[Mapping[str, Any]], *, file: str | None = None) 
     return _collected(part for value in values for part in taken_apart(Item(value, file)))
 
 
-def _collected(items: Iterable[Item | InputError]) -> Objects:
-    collector = _Collector()
+def _collected(items: Iterable[Item | InputError], *, again: _ReadAgain | None = None) -> Objects:
+    collector = _Collector(again)
     for item in items:
         collector.take(item)
     return collector.objects()
@@ -79,14 +101,17 @@ def _collected(items: Iterable[Item | InputError]) -> Objects:
 class _Collector:
     """Gathers objects by kind, and what is wrong with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, again: _ReadAgain | None) -> None:
+        self._again = again
         self._reader = ObjectReader()
         self._found: dict[str, list[Any]] = {}
-        self._named: dict[tuple[str, str, str], tuple[str, int]] = {}
+        self._named: dict[tuple[str, str, str], _First] = {}
+        self._states: Counter[str] = Counter()
         self._errors: list[InputError] = []
         self._kinds: Counter[str] = Counter()
         self._ignored: Counter[str] = Counter()
         self._configuration: Mapping[str, Any] | None = None
+        self._configured = ""
         self._descheduler: DeschedulerPolicy | None = None
         self._order = 0
 
@@ -116,7 +141,7 @@ class _Collector:
 
     def objects(self) -> Objects:
         """All of them. Raises InputError for whatever was wrong."""
-        self._errors += _cycles(self._found)
+        self._errors += self._cycles()
         if self._errors:
             raise self._errors[0] if len(self._errors) == 1 else InputListError(self._errors)
         lists = {name: tuple(values) for name, values in self._found.items()}
@@ -129,15 +154,28 @@ class _Collector:
         self._order += 1
         if self._is_wrong(item, findings):
             return
-        namespace = found.namespace if kind.namespaced else ""
         listed = self._found.setdefault(kind.into, [])
-        first = self._named.setdefault((kind.name, namespace, found.name), (_start(item), self._order))
-        if first[1] != self._order:
-            where = f" (first in {first[0]})" if first[0] else ""
-            self._errors.append(_error(item, _name(item.value), ("metadata", "name"), f"this is there twice{where}"))
+        key = kind.name, found.namespace if kind.namespaced else "", found.name
+        uid = item.value["metadata"].get("uid")
+        first = self._named.setdefault(key, _First(item.file, _start(item), len(listed), uid))
+        if first.place < len(listed):
+            self._take_again(item, kind, found, first)
             return
         listed.append(found)
         self._ignored.update(findings.ignored)
+
+    def _take_again(self, item: Item, kind: Kind, found: Any, first: _First) -> None:
+        """An object whose name is known: one that says the same counts once, as in files that were got one by one."""
+        known = self._found[kind.into][first.place]
+        if hasattr(found, "order"):
+            found = replace(found, order=known.order)
+        if found == known:
+            return
+        if first.uid and item.value["metadata"].get("uid") == first.uid:
+            self._states[kind.name] += 1
+            return
+        where = f" (first in {first.start})" if first.start else ""
+        self._errors.append(_error(item, _name(item.value), ("metadata", "name"), f"this is there twice{where}"))
 
     def _is_wrong(self, item: Item, findings: Findings) -> bool:
         """Whether something is wrong with an object, which is noted then."""
@@ -158,14 +196,35 @@ class _Collector:
 
     def _take_configuration(self, item: Item) -> None:
         if self._configuration is not None:
-            self._errors.append(_error(item, CONFIGURATION, (), "a second configuration of the scheduler"))
-        self._configuration = item.value
+            if item.value != self._configuration:
+                where = f" (first in {self._configured})" if self._configured else ""
+                problem = f"a second configuration of the scheduler{where}"
+                self._errors.append(_error(item, CONFIGURATION, (), problem))
+            return
+        self._configuration, self._configured = item.value, _start(item)
+        findings = Findings()
+        settings_of(item.value, findings)
+        if not self._is_wrong(item, findings):
+            self._ignored.update(findings.ignored)
+
+    def _cycles(self) -> Iterator[InputError]:
+        """Workloads that own themselves, by way of others or not, and pods that were never made and do."""
+        for kind, namespace, name in owned_by_themselves(self._found):
+            file, line = self._named[kind, namespace, name].file, None
+            field = f"{kind} {namespace}/{name}, metadata.ownerReferences"
+            for item in self._again(file) if self._again is not None and file else ():
+                if isinstance(item, Item) and _is_named(item.value, kind, namespace, name):
+                    line = item.line("metadata", "ownerReferences")
+                    break
+            yield InputError("this object owns itself, by its ownerReferences", file=file, line=line, field=field)
 
     def _notes(self) -> Iterator[Note]:
         for kind, count in self._kinds.items():
             yield Note("not modelled", kind, "objects of this kind are left out", count)
         for field, count in self._ignored.items():
             yield Note("not modelled", field, "this field is left out", count)
+        for kind, count in self._states.items():
+            yield Note("guess", kind, "objects that are there in two states, of one uid: the first counts", count)
 
 
 def _once(item: Item) -> Any:
@@ -211,23 +270,10 @@ def _error(
     )
 
 
-def _cycles(found: Mapping[str, Sequence[Any]]) -> Iterator[InputError]:
-    """Workloads that own themselves, by way of others or not."""
-    kinds = {"replica_sets": "ReplicaSet", "deployments": "Deployment", "jobs": "Job", "cron_jobs": "CronJob"}
-    owners = {
-        (getattr(one, "kind", kind), one.namespace, one.name): (one.owner.kind, one.namespace, one.owner.name)
-        for into, kind in kinds.items()
-        for one in found.get(into, ())
-        if one.owner is not None
-    }
-    done: set[tuple[str, str, str]] = set()
-    for start in owners:
-        seen: list[tuple[str, str, str]] = []
-        here = start
-        while here in owners and here not in done and here not in seen:
-            seen.append(here)
-            here = owners[here]
-        if here in seen:
-            kind, namespace, name = here
-            yield InputError("this object owns itself, by its ownerReferences", field=f"{kind} {namespace}/{name}")
-        done.update(seen)
+def _is_named(value: Any, kind: str, namespace: str, name: str) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) and value.get("kind") == kind else None
+    return (
+        isinstance(metadata, dict)
+        and metadata.get("name") == name
+        and (metadata.get("namespace") or "default") == namespace
+    )

@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict
 
 from gnomon.systems.kubernetes.cluster_fields import read_claim
 from gnomon.systems.kubernetes.fields import Fields
+from gnomon.systems.kubernetes.names import invalid
 from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, PodSpec
 from gnomon.systems.kubernetes.pod_fields import read_owner
 from gnomon.systems.kubernetes.selector_fields import read_label_selector, read_value_selector
@@ -70,13 +71,22 @@ def read_deployment(body: Fields, metadata: Fields, order: int, read_spec: ReadS
         template=_template(spec, read_spec),
         strategy=strategy.text("type", "RollingUpdate", of=("RollingUpdate", "Recreate")),
         max_surge=rolling.number_or_percentage("maxSurge", "25%"),
-        max_unavailable=rolling.number_or_percentage("maxUnavailable", "25%"),
+        max_unavailable=rolling.number_or_percentage("maxUnavailable", "25%", whole=True),
         min_ready_s=spec.integer("minReadySeconds"),
         progress_deadline_s=spec.integer("progressDeadlineSeconds", 600),
         paused=spec.boolean("paused"),
         revision_history_limit=spec.integer("revisionHistoryLimit", 10),
     )
-    _check_selector(spec, found.selector, found.template)
+    _check_selector(spec, found.selector, found.template, "deployment")
+    _check_template(spec, found.template, "ReplicaSet")
+    if found.strategy == "Recreate" and "rollingUpdate" in strategy:
+        text = "Forbidden: may not be specified when strategy `type` is 'Recreate'"
+        strategy.wrong("rollingUpdate", text)
+    elif _is_zero(found.max_unavailable) and _is_zero(found.max_surge):
+        rolling.wrong("maxUnavailable", invalid(found.max_unavailable, "may not be 0 when `maxSurge` is 0"))
+    if found.progress_deadline_s <= found.min_ready_s:
+        text = "must be greater than minReadySeconds"
+        spec.wrong("progressDeadlineSeconds", invalid(found.progress_deadline_s, text))
     for fields in (rolling, strategy, spec):
         fields.finish()
     return found
@@ -100,7 +110,8 @@ def read_stateful_set(body: Fields, metadata: Fields, order: int, read_spec: Rea
         first_ordinal=spec.inside("ordinals").integer("start"),
         claim_templates=tuple(read_claim(one, one.inside("metadata")) for one in spec.items("volumeClaimTemplates")),
     )
-    _check_selector(spec, found.selector, found.template)
+    _check_selector(spec, found.selector, found.template, "statefulset")
+    _check_template(spec, found.template, "StatefulSet")
     for fields in (rolling, strategy):
         fields.finish()
     kept = spec.inside("persistentVolumeClaimRetentionPolicy")
@@ -121,11 +132,16 @@ def read_daemon_set(body: Fields, metadata: Fields, order: int, read_spec: ReadS
         selector=read_label_selector(spec, "selector"),
         template=_template(spec, read_spec),
         strategy=strategy.text("type", "RollingUpdate", of=("RollingUpdate", "OnDelete")),
-        max_surge=rolling.number_or_percentage("maxSurge", 0),
-        max_unavailable=rolling.number_or_percentage("maxUnavailable", 1),
+        max_surge=rolling.number_or_percentage("maxSurge", 0, whole=True),
+        max_unavailable=rolling.number_or_percentage("maxUnavailable", 1, whole=True),
         min_ready_s=spec.integer("minReadySeconds"),
     )
-    _check_selector(spec, found.selector, found.template)
+    _check_selector(spec, found.selector, found.template, "daemonset")
+    _check_template(spec, found.template, "DaemonSet")
+    if _is_zero(found.max_unavailable) and _is_zero(found.max_surge):
+        rolling.wrong("maxUnavailable", "Required value: cannot be 0 when maxSurge is 0")
+    elif not _is_zero(found.max_unavailable) and not _is_zero(found.max_surge):
+        rolling.wrong("maxSurge", invalid(found.max_surge, "may not be set when maxUnavailable is non-zero"))
     for fields in (rolling, strategy):
         fields.finish()
     spec.finish(quiet=("revisionHistoryLimit",))
@@ -210,7 +226,7 @@ def _common(metadata: Fields, order: int) -> _Common:
     return _Common(
         name=metadata.text("name"),
         namespace=metadata.text("namespace", "default"),
-        labels=metadata.labels("labels"),
+        labels=metadata.checked_labels("labels"),
         annotations=metadata.labels("annotations"),
         owner=read_owner(metadata),
         uid=metadata.text("uid"),
@@ -225,7 +241,7 @@ def _template(spec: Fields, read_spec: ReadSpec) -> PodTemplate:
         return PodTemplate()
     template = spec.inside("template")
     metadata = template.inside("metadata")
-    found = PodTemplate(metadata.labels("labels"), metadata.labels("annotations"), read_spec(template))
+    found = PodTemplate(metadata.checked_labels("labels"), metadata.labels("annotations"), read_spec(template))
     metadata.finish(quiet=QUIET_METADATA)
     template.finish()
     return found
@@ -242,15 +258,33 @@ def _replica_set(
         template=_template(spec, read_spec) if "template" in spec else None,
         min_ready_s=spec.integer("minReadySeconds"),
     )
-    if found.template is not None and selector is not None:
-        _check_selector(spec, selector, found.template)
+    if kind == "ReplicaSet" or (found.template is not None and selector is not None):
+        _check_selector(spec, selector, found.template or PodTemplate(), "deployment")  # so it is also said of these
+    if found.template is not None:
+        _check_template(spec, found.template, kind)
     spec.finish()
     return found
 
 
-def _check_selector(spec: Fields, selector: LabelSelector | None, template: PodTemplate) -> None:
+def _is_zero(amount: int | str) -> bool:
+    return not int(str(amount).removesuffix("%"))
+
+
+def _check_template(spec: Fields, template: PodTemplate, kind: str) -> None:
+    """Pods that are to stay start again and have no deadline (``ValidatePodTemplateSpecForReplicaSet``)."""
+    pod = spec.inside("template").inside("spec")
+    if template.spec.restart_policy != "Always":
+        text = f'Unsupported value: "{template.spec.restart_policy}": supported values: "Always"'
+        pod.wrong("restartPolicy", text)
+    if template.spec.active_deadline_s is not None:
+        pod.wrong("activeDeadlineSeconds", f"Forbidden: activeDeadlineSeconds in {kind} is not Supported")
+
+
+def _check_selector(spec: Fields, selector: LabelSelector | None, template: PodTemplate, named: str) -> None:
     if selector is None:
         spec.wrong("selector", "this is missing")
+    elif not selector.requirements and isinstance(spec.raw("selector"), dict):
+        spec.wrong("selector", invalid("{}", f"empty selector is invalid for {named}").replace('"', ""))
     elif "template" in spec and not selects(selector, template.labels):
         spec.inside("template").inside("metadata").wrong("labels", "`selector` does not match template `labels`")
 
