@@ -45,7 +45,9 @@ def workload(kind: str, labels: dict[str, str] | None = None, pod_spec: Any = No
 
 def rolling(kind: str, **rolling_update: Any) -> dict[str, Any]:
     key = "strategy" if kind == "Deployment" else "updateStrategy"
-    return workload(kind, **{key: {"type": "RollingUpdate", "rollingUpdate": rolling_update}})
+    value = workload(kind)
+    value["spec"][key] = {"type": "RollingUpdate", "rollingUpdate": rolling_update}
+    return value
 
 
 def budget(**spec: Any) -> dict[str, Any]:

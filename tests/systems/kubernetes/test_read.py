@@ -299,7 +299,7 @@ def test_of_two_states_of_one_object_the_first_counts() -> None:
     assert found.notes == (
         Note("guess", "Node", "objects that are there in two states, of one uid: the first counts", 2),
     )
-    with pytest.raises(InputError, match="Node n1, metadata.name: this is there twice"):
+    with pytest.raises(InputError, match=r"Node n1, metadata\.name: this is there twice"):
         objects_of([early, {**late, "metadata": {"name": "n1", "uid": "v"}}])
 
 
@@ -316,7 +316,7 @@ def replica_set(name: str, owner: str) -> dict[str, Any]:
 
 def test_an_object_that_owns_itself(tmp_path: Path) -> None:
     circle = [replica_set("a", "b"), replica_set("b", "a"), replica_set("c", "absent")]
-    with pytest.raises(InputError, match="ReplicaSet default/a, metadata.ownerReferences: this object owns itself"):
+    with pytest.raises(InputError, match=r"ReplicaSet default/a, metadata\.ownerReferences: this object owns itself"):
         objects_of(circle)
     bad = put(tmp_path, manifest(pod("bad", hostNetwork=3)), "bad.yaml")
     for text in (manifest(listed(*circle)), json.dumps(listed(*circle), indent=4), "---\n".join(map(manifest, circle))):
@@ -335,7 +335,7 @@ def test_a_pod_that_owns_itself() -> None:
     reference = {"kind": "Pod", "name": "p", "controller": True, "uid": "u", "apiVersion": "v1"}
     made = {**POD, "metadata": {"name": "p", "uid": "u", "ownerReferences": [reference]}}
     assert len(objects_of([made]).pods) == 1
-    with pytest.raises(InputError, match="Pod default/p, metadata.ownerReferences: this object owns itself"):
+    with pytest.raises(InputError, match=r"Pod default/p, metadata\.ownerReferences: this object owns itself"):
         objects_of([{**made, "metadata": {"name": "p", "ownerReferences": [reference]}}])
 
 
@@ -423,9 +423,7 @@ def test_booleans_of_yaml_1_1_are_no_labels(word: str, tmp_path: Path) -> None:
     """As in kubectl: sigs.k8s.io/yaml makes booleans of them, which the API server does not take for labels."""
     start = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  labels:\n    country: "
     rest = "\nspec:\n  hostNetwork: off\n  containers:\n  - name: c\n"
-    with pytest.raises(
-        InputError, match="line 6, Pod p, metadata.labels.country: text is wanted; without quotes"
-    ) as bad:
+    with pytest.raises(InputError, match=r"line 6, .*\.country: text is wanted; without quotes") as bad:
         read(put(tmp_path, start + word + rest))
     assert bad.value.found in (True, False)
     for written in (f'"{word}"', f"'{word}'", f"!!str {word}"):
