@@ -101,6 +101,10 @@ class Hands(Protocol):
         """A task that the placer itself held back wants a place again."""
         ...
 
+    def renew(self, task: int) -> None:
+        """What is to be placed next of a task is a new one: the failures of those before do not count for it."""
+        ...
+
     def cancel(self, task: int) -> None:
         """A task that waits for its next attempt does so no longer; the place that is kept for it is given back."""
         ...

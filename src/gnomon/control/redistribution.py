@@ -313,6 +313,10 @@ class Redistribution:
                 del self.in_doubt[head]
                 self.queue(head, row)
 
+    def renew(self, task: int) -> None:
+        """The failures so far do not count any more."""
+        self.ladders.pop(task, None)
+
     def cancel(self, task: int) -> None:
         """A task that waits for its next attempt is not wanted any more."""
         self.in_doubt.pop(self._board.members(task)[0], None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from tests.systems.kubernetes.build import node
 from tests.systems.kubernetes.descheduled import evicted, placed
 
 NODES = [node("n1", cpu=4000), node("n2", cpu=4000)]
-EMPTY_N1 = Utilization(HIGH, {"cpu": Fraction(20)})
+EMPTY_N1 = Utilization(HIGH, {"cpu": 20 * policy.PERCENT})
 """Sends away whatever may go of n1."""
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from gnomon.systems.kubernetes.descheduling import HIGH, LOW, DeschedulerPolicy, Namespaces, Utilization
+from gnomon.systems.kubernetes.descheduling import HIGH, LOW, PERCENT, DeschedulerPolicy, Namespaces, Utilization
 from gnomon.systems.kubernetes.objects import Node, Owner, Taint, Toleration, Volume
 from tests.systems.kubernetes.build import node
 from tests.systems.kubernetes.descheduled import evicted, placed
 
 
-def percent(**shares: int) -> dict[str, Fraction]:
-    return {name: Fraction(value) for name, value in shares.items()}
+def percent(**shares: int) -> dict[str, int]:
+    return {name: value * PERCENT for name, value in shares.items()}
 
 
 THEIRS = Utilization(LOW, percent(cpu=30, pods=30), percent(cpu=50, pods=50))

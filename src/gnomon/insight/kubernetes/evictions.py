@@ -22,7 +22,7 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.reruns import in_step
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.descheduling import LOW, DeschedulerPolicy, Profile, Utilization
+from gnomon.systems.kubernetes.descheduling import LOW, PERCENT, DeschedulerPolicy, Profile, Utilization
 from gnomon.systems.kubernetes.evictor import CRITICAL_FROM
 from gnomon.systems.kubernetes.objects import LabelSelector, PodDisruptionBudget, Requirement
 from gnomon.systems.kubernetes.quantity import format_quantity
@@ -233,13 +233,13 @@ def _higher_targets(ground: Ground, task: int, found: Evictions, policy: Desched
     present = [one for one in policy.plugins if isinstance(one, Utilization) and one.name == LOW and not one.deviation]
     if not targets or not present or any(name not in present[0].targets for name in targets):
         return
-    before = {name: present[0].targets[name] for name in targets}
+    before = {name: Fraction(present[0].targets[name], PERCENT) for name in targets}
 
     def raised(profile: Profile) -> Profile:
         return replace(
             profile,
             balance=tuple(
-                replace(one, targets={**one.targets, **{name: Fraction(most) for name, most in targets.items()}})
+                replace(one, targets={**one.targets, **{name: most * PERCENT for name, most in targets.items()}})
                 if one in present
                 else one
                 for one in profile.balance

@@ -1,14 +1,14 @@
 """What a DeschedulerPolicy says: which pods are sent away, for the scheduler to place them anew, and which never are.
 
 Names are those of ``descheduler/v1alpha2`` in snake case (kubernetes-sigs/descheduler, ``pkg/api/v1alpha2/types.go``
-and the ``types.go`` of each plugin, as of v0.34). Thresholds are percentages.
+and the ``types.go`` of each plugin, as of v0.34). Thresholds are in
+:data:`PERCENT`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Final
 
 from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, LabelSelector
@@ -37,8 +37,11 @@ DEVICES: Final = "PodsWithResourceClaims"
 DEFAULT_PROTECTIONS: Final = (LOCAL_STORAGE, DAEMONS, CRITICAL, FAILED_BARE)
 EXTRA_PROTECTIONS: Final = (CLAIMS, NO_BUDGET, DEVICES)
 
-Thresholds = Mapping[str, Fraction]
-"""Percentages by resource."""
+PERCENT: Final = 10_000
+"""Units of a threshold that make one percent."""
+
+Thresholds = Mapping[str, int]
+"""Shares by resource, in 1/10,000 of a percent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,15 +215,15 @@ def _namespaces(args: Fields, key: str) -> Namespaces:
     return found
 
 
-def _thresholds(args: Fields, key: str) -> dict[str, Fraction]:
-    fields, found = args.inside(key), {}
+def _thresholds(args: Fields, key: str) -> dict[str, int]:
+    fields, found = args.inside(key), dict[str, int]()
     written = args.raw(key)
     for name in written if isinstance(written, dict) else ():
         value = fields.raw(name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
             fields.wrong(name, "a percentage is wanted", value, "0 to 100")
         else:
-            found[str(name)] = Fraction(str(value))
+            found[str(name)] = round(Fraction(str(value)) * policy.PERCENT)
     return found
 
 

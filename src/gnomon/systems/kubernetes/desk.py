@@ -124,6 +124,7 @@ class Desk:
         pod = self.pods[task]
         text = self.refused.get(task) or self.usage.rejection(pod)
         if text is None:
+            self.hands.renew(task)  # a new pod: the kubelet knows of no restarts of it
             self.note_created(task)
             self.enqueue(task, row)
         return text

@@ -14,12 +14,14 @@ from fractions import Fraction
 from typing import Final
 
 from gnomon.systems.kubernetes.descheduler_view import BASIC, Seen, View, tolerates_some
-from gnomon.systems.kubernetes.descheduling import LOW, Thresholds, Utilization
+from gnomon.systems.kubernetes.descheduling import LOW, PERCENT, Thresholds, Utilization
 from gnomon.systems.kubernetes.evictor import Done, Facts, Filter, Limits
 from gnomon.systems.kubernetes.objects import Node, Pod
 from gnomon.systems.kubernetes.requests import pod_requests, qos_class
 
 _ALL: Final = Fraction(100)
+
+Percentages = Mapping[str, Fraction]
 _QOS: Final = ("BestEffort", "Burstable", "Guaranteed")
 
 Goes = Callable[["_Source", Mapping[str, int]], bool]
@@ -45,20 +47,25 @@ def balance(args: Utilization, view: View, rule: Filter, limits: Limits) -> None
     if args.name == LOW:
         low, high = _spans(args, view)
         below = [node for node in view.nodes if not node.unschedulable and _is_below(view, node, low)]
-        above = [node for node in view.nodes if node not in below and _is_above(view, node, high)]
+        above = [node for node in _others(view, below) if _is_above(view, node, high)]
         if not above or not _worth(args, view, below):
             return
         sources = sorted((_source(view, node, high, names) for node in above), key=lambda one: -sum(one.used.values()))
         targets = [_source(view, node, high, names) for node in below]
         _empty(args, view, rule, limits, (sources, targets, _while_above))
         return
-    thresholds = {**dict.fromkeys(BASIC, _ALL), **args.thresholds}
+    thresholds = {**dict.fromkeys(BASIC, _ALL), **_percent(args.thresholds)}
     below = [node for node in view.nodes if _is_below(view, node, thresholds)]
-    others = [node for node in view.nodes if node not in below and not node.unschedulable]
+    others = [node for node in _others(view, below) if not node.unschedulable]
     if not others or not _worth(args, view, below):
         return
     sources = sorted((_source(view, node, {}, names) for node in below), key=lambda one: sum(one.used.values()))
     _empty(args, view, rule, limits, (sources, [_source(view, node, {}, names) for node in others], _while_room))
+
+
+def _others(view: View, nodes: Sequence[Node]) -> list[Node]:
+    names = {node.name for node in nodes}
+    return [node for node in view.nodes if node.name not in names]
 
 
 def _worth(args: Utilization, view: View, below: Sequence[Node]) -> bool:
@@ -73,16 +80,21 @@ def _while_above(source: _Source, room: Mapping[str, int]) -> bool:
     return bool(source.over()) and _while_room(source, room)
 
 
-def _spans(args: Utilization, view: View) -> tuple[Thresholds, Thresholds]:
+def _percent(thresholds: Thresholds) -> dict[str, Fraction]:
+    return {name: Fraction(threshold, PERCENT) for name, threshold in thresholds.items()}
+
+
+def _spans(args: Utilization, view: View) -> tuple[Percentages, Percentages]:
     """The thresholds, from the mean of all nodes on where they are deviations from it."""
+    below, above = _percent(args.thresholds), _percent(args.targets)
     if not args.deviation:
-        return args.thresholds, args.targets
+        return below, above
     mean = {
         name: sum((share(view, node, name) for node in view.nodes), Fraction(0)) / max(len(view.nodes), 1)
-        for name in args.thresholds
+        for name in below
     }
-    low = {name: max(Fraction(0), mean[name] - span) for name, span in args.thresholds.items()}
-    return low, {name: min(_ALL, mean[name] + span) for name, span in args.targets.items()}
+    low = {name: max(Fraction(0), mean[name] - span) for name, span in below.items()}
+    return low, {name: min(_ALL, mean[name] + span) for name, span in above.items()}
 
 
 def share(view: View, node: Node, name: str) -> Fraction:
@@ -91,15 +103,15 @@ def share(view: View, node: Node, name: str) -> Fraction:
     return Fraction(100 * view.used(node.name, (name,))[name], offered) if offered else Fraction(0)
 
 
-def _is_below(view: View, node: Node, thresholds: Thresholds) -> bool:
+def _is_below(view: View, node: Node, thresholds: Percentages) -> bool:
     return all(share(view, node, name) <= threshold for name, threshold in thresholds.items())
 
 
-def _is_above(view: View, node: Node, targets: Thresholds) -> bool:
+def _is_above(view: View, node: Node, targets: Percentages) -> bool:
     return any(share(view, node, name) > target for name, target in targets.items())
 
 
-def _source(view: View, node: Node, targets: Thresholds, names: Sequence[str]) -> _Source:
+def _source(view: View, node: Node, targets: Percentages, names: Sequence[str]) -> _Source:
     bound = {name: node.allocatable.get(name, 0) for name in names}
     for name, target in targets.items():
         bound[name] = int(bound[name] * target / 100)
