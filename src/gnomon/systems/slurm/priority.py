@@ -1,0 +1,249 @@
+"""Priorities: multifactor, for one job and for columns of many, and basic.
+
+A priority is the sum of weighted factors from 0 to 1, plus the site's, less nice, cut down to a whole number from 1 to
+2**32 - 1. All sums are of doubles in Slurm's order, so that the last digit is the same. Times are whole seconds, as
+slurmctld reads its clock. Source: ``set_priority_factors``, ``_get_priority_internal`` in
+``src/plugins/priority/multifactor/priority_multifactor.c``, ``src/plugins/priority/basic/priority_basic.c``, Slurm
+22.05 to 25.05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+PRIORITY_MAX = 2**32 - 1
+INFINITE_MIN = 2**32 - 1
+"""A time limit without end, in minutes, as the formula of SMALL_RELATIVE_TO_TIME reckons with it."""
+
+FIRST_BASIC = 0xFFFF0000 - 1
+"""The priority of the first job under priority/basic (TOP_PRIORITY less one)."""
+
+FLAGS = (
+    "ACCRUE_ALWAYS CALCULATE_RUNNING DEPTH_OBLIVIOUS INCR_ONLY MAX_TRES MAX_TRES_GRES NO_FAIR_TREE NO_NORMAL_ALL "
+    "NO_NORMAL_ASSOC NO_NORMAL_PART NO_NORMAL_QOS NO_NORMAL_TRES SMALL_RELATIVE_TO_TIME"
+).split()
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The settings of priority/multifactor. ``tres``: PriorityWeightTRES, in the order of the resources' numbers."""
+
+    age: int = 0
+    assoc: int = 0
+    fairshare: int = 0
+    jobsize: int = 0
+    partition: int = 0
+    qos: int = 0
+    tres: Mapping[str, float] = field(default_factory=dict)
+    max_age_s: int = 7 * 86400
+    favor_small: bool = False
+    flags: frozenset[str] = frozenset()
+
+    def normal(self, what: str) -> bool:
+        """Whether a factor (ASSOC, PART, QOS, TRES) is a part of the largest, and not taken as it is."""
+        return not self.flags & {f"NO_NORMAL_{what}", "NO_NORMAL_ALL"}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What sizes are parts of: the nodes and the CPUs of the cluster."""
+
+    nodes: int
+    cpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts of one job. ``accrue_s``: since when it gathers age, None: it does not; ``fairshare``: its factor;
+    ``assoc``, ``partition``, ``qos``: the factors, or the plain numbers where they are not normalised. ``cpus``: what
+    it has, else may have at most, else asks for; ``nodes``: what it asks for at least. ``limit_min`` None: not said and
+    none of the partition's. ``tres``: its parts of the partition's resources, or plain counts, as NO_NORMAL_TRES says.
+    """
+
+    accrue_s: int | None = None
+    fairshare: float = 0.0
+    assoc: float = 0.0
+    partition: float = 0.0
+    qos: float = 0.0
+    nodes: int = 1
+    cpus: int = 1
+    limit_min: int | None = None
+    tres: Mapping[str, float] = field(default_factory=dict)
+    site: int = 0
+    nice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The weighted factors of one job, as sprio shows them."""
+
+    age: float = 0.0
+    assoc: float = 0.0
+    fairshare: float = 0.0
+    jobsize: float = 0.0
+    partition: float = 0.0
+    qos: float = 0.0
+    tres: Mapping[str, float] = field(default_factory=dict)
+    site: int = 0
+    nice: int = 0
+
+    @property
+    def priority(self) -> int:
+        """The sum, as slurmctld keeps it."""
+        total = self.age + self.assoc + self.fairshare + self.jobsize + self.partition + self.qos
+        tres = 0.0
+        for value in self.tres.values():
+            tres += value
+        return cut(total + tres + float(self.site) - float(self.nice))
+
+
+def cut(total: float) -> int:
+    """A sum as a priority: whole, at least 1 (0 is for jobs on hold), at most 2**32 - 1.
+
+    >>> cut(187.5), cut(-3.0), cut(1e12)
+    (187, 1, 4294967295)
+    """
+    return min(int(max(total, 1.0)), PRIORITY_MAX)
+
+
+def size_factor(weights: Weights, size: Size, standing: Standing) -> float:
+    """The factor of size, 0 to 1: of 16 CPUs and one node asked for, on 4 nodes of 8 CPUs, (1/4 + 16/32)/2.
+
+    >>> size_factor(Weights(), Size(4, 32), Standing(cpus=16))
+    0.375
+    """
+    nodes, cpus = standing.nodes, standing.cpus
+    if "SMALL_RELATIVE_TO_TIME" in weights.flags:
+        value = float(nodes) * float(size.cpus) / float(size.nodes)
+        value = float(cpus) if cpus > value else value
+        value = value / (1 if standing.limit_min is None else standing.limit_min) / size.cpus
+        value = 1.0 - value if weights.favor_small else value
+    elif weights.favor_small:
+        value = float(size.nodes - nodes) / float(size.nodes)
+        if cpus:
+            value = (value + float(size.cpus - cpus) / float(size.cpus)) / 2
+    else:
+        value = float(nodes) / float(size.nodes)
+        if cpus:
+            value = (value + float(cpus) / float(size.cpus)) / 2
+    return min(max(value, 0.0), 1.0)
+
+
+def factors(weights: Weights, size: Size, standing: Standing, now_s: int) -> Factors:
+    """The weighted factors of a job at a time.
+
+    >>> day = 86400
+    >>> factors(Weights(age=1000), Size(1, 1), Standing(accrue_s=0), now_s=7 * day // 2).priority
+    500
+    """
+    age = 0.0
+    if weights.age and standing.accrue_s is not None:
+        waited = max(0, now_s - standing.accrue_s)
+        age = waited / weights.max_age_s if waited < weights.max_age_s else 1.0
+    return Factors(
+        age * weights.age,
+        (standing.assoc if weights.assoc else 0.0) * weights.assoc,
+        (standing.fairshare if weights.fairshare else 0.0) * weights.fairshare,
+        (size_factor(weights, size, standing) if weights.jobsize else 0.0) * weights.jobsize,
+        (standing.partition if weights.partition else 0.0) * weights.partition,
+        (standing.qos if weights.qos else 0.0) * weights.qos,
+        {name: standing.tres.get(name, 0.0) * weight for name, weight in weights.tres.items()},
+        standing.site,
+        standing.nice,
+    )
+
+
+# ------------------------------------------------------------------ many jobs
+
+
+@dataclass
+class Columns:
+    """The same of many jobs, a row each (a job that may run in several partitions: a row for each of them).
+
+    ``accrue_s`` -1: no age; ``fairshare``: the factors; the others are weighted, for they stay while a job waits.
+    """
+
+    accrue_s: Ints
+    fairshare: Floats
+    assoc: Floats
+    jobsize: Floats
+    partition: Floats
+    qos: Floats
+    tres: Floats
+    site: Floats
+    nice: Floats
+
+    @classmethod
+    def of(cls, weights: Weights, size: Size, standings: Sequence[Standing]) -> Columns:
+        """The columns of these jobs. What is weighted already: all but the age and the fair-share."""
+        rows = [factors(weights, size, one, 0) for one in standings]
+        return cls(
+            np.array([-1 if one.accrue_s is None else one.accrue_s for one in standings], dtype=np.int64),
+            np.array([one.fairshare for one in standings], dtype=np.float64),
+            np.array([row.assoc for row in rows], dtype=np.float64),
+            np.array([row.jobsize for row in rows], dtype=np.float64),
+            np.array([row.partition for row in rows], dtype=np.float64),
+            np.array([row.qos for row in rows], dtype=np.float64),
+            np.array([_in_turn(row.tres) for row in rows], dtype=np.float64),
+            np.array([row.site for row in rows], dtype=np.float64),
+            np.array([row.nice for row in rows], dtype=np.float64),
+        )
+
+
+def _in_turn(values: Mapping[str, float]) -> float:
+    total = 0.0
+    for value in values.values():
+        total += value
+    return total
+
+
+def priorities(weights: Weights, columns: Columns, now_s: int) -> Ints:
+    """The priorities of many jobs: the same as of each alone.
+
+    >>> columns = Columns.of(Weights(age=1000), Size(1, 1), [Standing(accrue_s=0), Standing()])
+    >>> priorities(Weights(age=1000), columns, 302400).tolist()
+    [500, 1]
+    """
+    age = np.zeros(len(columns.accrue_s))
+    if weights.age:
+        waited = np.maximum(0, now_s - columns.accrue_s)
+        age = np.where(waited < weights.max_age_s, waited / float(weights.max_age_s), 1.0)
+        age[columns.accrue_s < 0] = 0.0
+    total = age * float(weights.age) + columns.assoc
+    total = total + columns.fairshare * float(weights.fairshare)
+    total = total + columns.jobsize + columns.partition + columns.qos + columns.tres + columns.site - columns.nice
+    return np.minimum(np.maximum(total, 1.0), float(PRIORITY_MAX)).astype(np.int64)
+
+
+def raised(weights: Weights, old: Ints, new: Ints) -> Ints:
+    """What the priorities become: the new ones, or with INCR_ONLY the larger of both; what is 0 stays on hold."""
+    after = np.maximum(old, new) if "INCR_ONLY" in weights.flags else new
+    return np.where(old == 0, 0, after)
+
+
+# ------------------------------------------------------------------ basic
+
+
+@dataclass
+class Basic:
+    """priority/basic: every job gets one less than the one before it; its nice does not count for those after it.
+
+    >>> basic = Basic()
+    >>> basic.next(), basic.next(nice=100), basic.next()
+    (4294901759, 4294901658, 4294901757)
+    """
+
+    following: int = FIRST_BASIC
+
+    def next(self, nice: int = 0) -> int:
+        """The priority of the next job."""
+        priority = self.following - nice
+        self.following = max(1, self.following - 1)
+        return min(max(1, priority), PRIORITY_MAX)
