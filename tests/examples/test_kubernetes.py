@@ -126,3 +126,25 @@ def test_a_controller_comes_back_later_than_the_quota_is_free() -> None:
     stopped = when(run, Kind.COPY_END, "full-1")
     assert stopped == [690]
     assert starts(run)[2][0] - 600 == pytest.approx(0.005 * (2**15 - 1))
+
+
+class TestDescheduler:
+    """User problem U16: over the target wherever it is."""
+
+    run = property(lambda self: run_of("descheduler"))
+
+    def test_the_large_pod_is_evicted_every_five_minutes(self) -> None:
+        assert when(self.run, Kind.FAIL, "big-0") == [300 * k for k in range(1, 13)]
+        assert {row[2] for row in rows(self.run, Kind.FAIL)} == {"big-0"}
+
+    def test_it_comes_back_to_the_node_that_it_left(self) -> None:
+        places = [row[3] for row in rows(self.run, Kind.START) if row[2] == "big-0"]
+        assert all(here != there for here, there in zip(places, places[1:], strict=False))
+        assert len({*places[::2]}) == 1  # every second time it is on the node on which nothing else is
+
+    def test_it_holds_its_old_place_until_it_has_stopped(self) -> None:
+        assert when(self.run, Kind.COPY_END, "big-0")[0] == 310
+
+    def test_every_eviction_is_an_event(self) -> None:
+        said = {(reason, text.split(" node by ")[1]) for _, reason, text in events(self.run) if "eviction" in text}
+        assert said == {("LowNodeUtilization", "sigs.k8s.io/descheduler")}

@@ -20,7 +20,7 @@ def policy(plugins: dict[str, Object], point: str = "balance", evictor: Object |
 
 
 LOW = {"LowNodeUtilization": {"thresholds": {"memory": 25}, "targetThresholds": {"memory": 70}}}
-TWINS = {"RemoveDuplicates": {}}
+TWINS: dict[str, Object] = {"RemoveDuplicates": {}}
 
 
 def bound(name: str, where: str, owner: str, memory: str, **more: Any) -> Object:
@@ -77,7 +77,7 @@ class TestTheSamePodAgainAndAgain:
         assert [when for when, _, _ in evictions(run)] == [300, 600, 900]
 
     def test_the_interval_is_what_is_said(self) -> None:
-        said = {"metadata": {"annotations": {"gnomon.dev/descheduling-interval": "2m"}}}
+        said: Object = {"metadata": {"annotations": {"gnomon.dev/descheduling-interval": "2m"}}}
         run = play([*too_big(), policy(LOW, **said)], until_s=300)
         assert [when for when, _, _ in evictions(run)] == [120, 240]
 
@@ -124,7 +124,7 @@ class TestRestarts:
         template = spec(requests={"memory": "100Mi"}, limits={"memory": "512Mi"})
         leaky = workload("ReplicaSet", "leaky", 1, template, crashing)
         plugin = {"RemovePodsHavingTooManyRestarts": {"podRestartThreshold": 4}}
-        said = {"metadata": {"annotations": {"gnomon.dev/descheduling-interval": interval}}}
+        said: Object = {"metadata": {"annotations": {"gnomon.dev/descheduling-interval": interval}}}
         return play([node("a"), node("b"), leaky, policy(plugin, "deschedule", **said)], until_s=700)
 
     def test_a_pod_with_too_many_is_made_anew(self) -> None:

@@ -35,6 +35,17 @@ TIMES_SHOWN = 3
 
 PLACES_SHOWN = 5
 
+_OF_ITS_CONTROLLER = frozenset(
+    (
+        "pod-template-hash",
+        "controller-revision-hash",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+    )
+)
+"""Labels that controllers give, and that a selector by hand does not name."""
+
 _LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 _Layout = frozenset[tuple[tuple[int, int, int], int]]
 
@@ -191,14 +202,15 @@ def _tries(ground: Ground, task: int, found: Evictions) -> Iterator[_Try]:
     yield from _spared_by_priority(scenario, native, policy, task)
     yield from _spared_by_replicas(scenario, native, policy, task)
     pod = native.pods[task]
-    if pod.labels and not any(
+    if pod.labels.keys() - _OF_ITS_CONTROLLER and not any(
         one.namespace == pod.namespace and selects(one.selector, pod.labels)
         for one in native.objects.disruption_budgets
     ):
-        selector = LabelSelector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(pod.labels.items())))
+        own = sorted((key, value) for key, value in pod.labels.items() if key not in _OF_ITS_CONTROLLER)
+        selector = LabelSelector(tuple(Requirement(key, "In", (value,)) for key, value in own))
         budget = PodDisruptionBudget(f"{pod.name}-stays", pod.namespace, selector, max_unavailable=0)
         objects = replace(native.objects, disruption_budgets=(*native.objects.disruption_budgets, budget))
-        labels = ",".join(f"{key}={value}" for key, value in sorted(pod.labels.items()))
+        labels = ",".join(f"{key}={value}" for key, value in own)
         yield _Try(
             f"a PodDisruptionBudget for {labels} with maxUnavailable 0 (no drain can send it away then, either)",
             f"poddisruptionbudget/{pod.namespace}/{budget.name}",
@@ -268,7 +280,8 @@ def _spared_by_label(scenario: Scenario, native: Native, policy: DeschedulerPoli
     """The evictor passes over pods with the label that fewest others have."""
     pod = native.pods[task]
     others = Counter((key, value) for one in native.pods for key, value in one.labels.items())
-    own = sorted(pod.labels.items(), key=lambda item: (others[item], item[0] == "pod-template-hash", item))
+    labels = [item for item in pod.labels.items() if item[0] not in _OF_ITS_CONTROLLER]
+    own = sorted(labels, key=lambda item: (others[item], item))
     if not own:
         return
     key, value = own[0]
