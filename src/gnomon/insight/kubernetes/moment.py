@@ -146,6 +146,9 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
                 later.update(native.fleets[fleet].tasks)
         if isinstance(rollout.specs[0][1], Deployment):
             later.update(native.fleets[first].tasks[native.fleets[first].wanted :])
+    for daemons in native.daemon_rollouts:
+        first = daemons.specs[0][2]
+        later.update(task for _, _, fleet in daemons.specs if fleet != first for task in native.fleets[fleet].tasks)
     for run in native.jobs:
         tasks = native.fleets[run.fleet].tasks
         active = 0 if run.job.suspend or run.at_ns > 0 else run.job.parallelism

@@ -17,7 +17,7 @@ from gnomon.systems.kubernetes.makers import Change
 from gnomon.systems.kubernetes.objects import Namespace
 from gnomon.systems.kubernetes.snapshot import Objects
 
-STEERED: Final = ("deployments", "stateful_sets", "resource_quotas")
+STEERED: Final = ("deployments", "stateful_sets", "daemon_sets", "resource_quotas")
 """Of these a new version is applied when it is time."""
 
 CREATED: Final = ("pods", "jobs")
@@ -37,7 +37,7 @@ REFERRED: Final = (
 )
 """New ones of these are there from the beginning."""
 
-FIXED: Final = ("nodes", "replica_sets", "daemon_sets", "cron_jobs", "limit_ranges")
+FIXED: Final = ("nodes", "replica_sets", "cron_jobs", "limit_ranges")
 
 _OF_THE_SERVER: Final = frozenset(
     """order uid creation_ns deletion_ns disruptions_allowed disrupted_pods phase claim volume bind_completed

@@ -15,6 +15,7 @@ from gnomon.recovery.retry import Answer
 from gnomon.scheduling.events import refuse
 from gnomon.systems.kubernetes.creation import Usage
 from gnomon.systems.kubernetes.cron_jobs import CronJobController
+from gnomon.systems.kubernetes.daemon_sets import DaemonSetController
 from gnomon.systems.kubernetes.deployments import DeploymentController
 from gnomon.systems.kubernetes.desk import Controller, Desk
 from gnomon.systems.kubernetes.jobs import JobController
@@ -66,10 +67,11 @@ class Controllers:
 
     def _make(self, native: Native) -> None:
         desk, fleets = self.desk, native.fleets
+        steered = {number for one in native.daemon_rollouts for _, _, number in one.specs}
         sets = {
             number: ReplicaSetController(fleet, desk)
             for number, fleet in enumerate(fleets)
-            if fleet.kind not in ("StatefulSet", "Job")
+            if fleet.kind not in ("StatefulSet", "Job") and number not in steered
         }
         self._all += sets.values()
         for rollout in native.rollouts:
@@ -82,6 +84,9 @@ class Controllers:
                     sets[number].family = [sets[one] for one in sorted(numbers)]
             else:
                 self._all.append(StatefulSetController(rollout, {n: fleets[n] for n in sorted(numbers)}, desk))
+        for daemons in native.daemon_rollouts:
+            numbers = {number for _, _, number in daemons.specs}
+            self._all.append(DaemonSetController(daemons, {n: fleets[n] for n in sorted(numbers)}, desk))
         crons: dict[tuple[str, str], list[JobController]] = {}
         for run in native.jobs:
             job = JobController(run, fleets[run.fleet], desk)

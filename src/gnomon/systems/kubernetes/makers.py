@@ -14,8 +14,9 @@ from typing import Any, Final
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.claim_templates import template_of
+from gnomon.systems.kubernetes.daemon_pods import bound_to, is_steered, should_run, tolerating
 from gnomon.systems.kubernetes.job_rules import places
-from gnomon.systems.kubernetes.objects import HOSTNAME, Labels, LabelSelector, Owner, Pod, Requirement, Toleration
+from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, Pod, Requirement
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import (
     DaemonSet,
@@ -34,17 +35,6 @@ ORDINAL_LABEL: Final = "apps.kubernetes.io/pod-index"
 _HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of ``rand.SafeEncodeString``."""
 
-DAEMON_TOLERATIONS: Final = (
-    Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute"),
-    Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute"),
-    Toleration("node.kubernetes.io/disk-pressure", "Exists", "", "NoSchedule"),
-    Toleration("node.kubernetes.io/memory-pressure", "Exists", "", "NoSchedule"),
-    Toleration("node.kubernetes.io/pid-pressure", "Exists", "", "NoSchedule"),
-    Toleration("node.kubernetes.io/unschedulable", "Exists", "", "NoSchedule"),
-)
-"""What the DaemonSet controller adds (``pkg/controller/daemon/util``, AddOrUpdateDaemonPodTolerations)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """Objects that are applied while the cluster runs."""
@@ -57,7 +47,7 @@ class Change:
 class Fleet:
     """The places of one owner: ``kind`` and ``name`` as in the pods' ownerReferences; ``workload``: whose name they go
     by. ``tasks`` in their order (of a StatefulSet by ordinal, of a Job by index); ``wanted``: how many are to be there
-    at first."""
+    at first; ``nodes``: of a DaemonSet, the node of each."""
 
     kind: str
     namespace: str
@@ -65,6 +55,14 @@ class Fleet:
     workload: str
     tasks: tuple[int, ...]
     wanted: int = 0
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonRollout:
+    """The same of a DaemonSet as :class:`Rollout`."""
+
+    specs: tuple[tuple[int, DaemonSet, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +90,7 @@ class Made:
     submit_ns: list[int] = field(default_factory=list)
     fleets: list[Fleet] = field(default_factory=list)
     rollouts: list[Rollout] = field(default_factory=list)
+    daemon_rollouts: list[DaemonRollout] = field(default_factory=list)
     jobs: list[JobRun] = field(default_factory=list)
     replica_sets: list[ReplicaSet] = field(default_factory=list)
     """Those that Deployments make."""
@@ -182,7 +181,7 @@ class Maker:
         for stateful in objects.stateful_sets:
             self._stateful([(0, stateful), *self._later("stateful_sets", (stateful.namespace, stateful.name))])
         for daemons in objects.daemon_sets:
-            self._daemons(daemons, 0)
+            self._daemons([(0, daemons), *self._later("daemon_sets", (daemons.namespace, daemons.name))])
         self._new_ones()
         for run in jobs:
             self._job(run)
@@ -197,7 +196,12 @@ class Maker:
     def _new_ones(self) -> None:
         """What changes bring that was not there before."""
         objects = self._objects
-        for into, make in (("deployments", self._deployment), ("stateful_sets", self._stateful)):
+        makers: dict[str, Callable[[list[tuple[int, Any]]], None]] = {
+            "deployments": self._deployment,
+            "stateful_sets": self._stateful,
+            "daemon_sets": self._daemons,
+        }
+        for into, make in makers.items():
             seen = {(one.namespace, one.name) for one in getattr(objects, into)}
             for change in self._changes:
                 for one in getattr(change.objects, into):
@@ -219,9 +223,11 @@ class Maker:
         self._fleet(one.kind, one, one.name, tasks, one.replicas, workload=workload)
 
     def _fleet(
-        self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, *, workload: str = ""
+        self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, **more: Any
     ) -> int:
-        self.made.fleets.append(Fleet(kind, one.namespace, name, workload or one.name, tuple(tasks), wanted))
+        """A fleet; ``workload``: whose name it goes by, its own where nothing is said; ``nodes``: of its pods."""
+        workload, nodes = more.get("workload") or one.name, tuple(more.get("nodes", ()))
+        self.made.fleets.append(Fleet(kind, one.namespace, name, workload, tuple(tasks), wanted, nodes))
         return len(self.made.fleets) - 1
 
     def _name(self, workload: Workload, name: str) -> str:
@@ -275,20 +281,31 @@ class Maker:
         template = template_of(one, ordinal)
         return self._make(one, Owner("StatefulSet", one.name), template, name + mark, NEVER, labels=labels)
 
-    def _daemons(self, daemons: DaemonSet, at_ns: int) -> None:
-        """One a node, bound to it by node affinity; which nodes do not take it, the scheduler says."""
-        tasks = list(self._have.get((daemons.namespace, "DaemonSet", daemons.name), ()))
-        there = {self.made.pods[task].node_name for task in tasks}
-        plain = daemons.template.spec
-        tolerations = (*plain.tolerations, *(one for one in DAEMON_TOLERATIONS if one not in plain.tolerations))
+    def _daemons(self, specs: list[tuple[int, DaemonSet]]) -> None:
+        """One a node that is to have one, bound to it by node affinity; a fleet for each change of the template."""
+        listed: list[tuple[int, DaemonSet, int]] = []
+        for at, one in specs:
+            if listed and template_hash(one.template) == template_hash(listed[-1][1].template):
+                fleet = listed[-1][2]
+            else:
+                mark = f"@{len({number for _, _, number in listed}) + 1}" if listed else ""
+                fleet = self._of_nodes(one, mark, 0 if at == 0 else NEVER)
+            listed.append((at, one, fleet))
+        if is_steered(specs):
+            self.made.daemon_rollouts.append(DaemonRollout(tuple(listed)))
+
+    def _of_nodes(self, one: DaemonSet, mark: str, submit_ns: int) -> int:
+        tasks = list(self._have.get((one.namespace, "DaemonSet", one.name), ())) if not mark else []
+        nodes = [self.made.pods[task].node_name for task in tasks]
+        there, spec, owner = set(nodes), tolerating(one.template.spec), Owner("DaemonSet", one.name)
         for node in self._objects.nodes:
-            if node.name not in there:
-                selector = {**plain.node_selector, HOSTNAME: node.labels.get(HOSTNAME, node.name)}
-                spec = replace(plain, node_selector=selector, tolerations=tolerations)
-                template = replace(daemons.template, spec=spec)
-                owner = Owner("DaemonSet", daemons.name)
-                tasks.append(self._make(daemons, owner, template, f"{daemons.name}-{node.name}", at_ns))
-        self._fleet("DaemonSet", daemons, daemons.name, tasks, len(tasks))
+            if node.name not in there and should_run(spec, node):
+                name = f"{one.name}-{node.name}{mark}"
+                template = bound_to(one.template, spec, node)
+                tasks.append(self._make(one, owner, template, name, NEVER if mark else submit_ns))
+                nodes.append(node.name)
+        wanted = 0 if mark else len(tasks)
+        return self._fleet("DaemonSet", one, one.name, tasks, wanted, nodes=nodes)
 
     def _job(self, run: JobRun) -> None:
         job = run.job

@@ -23,7 +23,7 @@ from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
 from gnomon.systems.kubernetes.applied import applied
 from gnomon.systems.kubernetes.claim_templates import claimed
 from gnomon.systems.kubernetes.job_runs import notes_of, runs_of
-from gnomon.systems.kubernetes.makers import Change, Fleet, JobRun, Maker, Rollout
+from gnomon.systems.kubernetes.makers import Change, DaemonRollout, Fleet, JobRun, Maker, Rollout
 from gnomon.systems.kubernetes.making import Admission
 from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
@@ -51,6 +51,7 @@ class Native:
     fleets: tuple[Fleet, ...] = ()
     rollouts: tuple[Rollout, ...] = ()
     jobs: tuple[JobRun, ...] = ()
+    daemon_rollouts: tuple[DaemonRollout, ...] = ()
     changes: tuple[Change, ...] = ()
     refused: Mapping[int, str] = field(default_factory=dict)
 
@@ -123,6 +124,7 @@ def scenario_of(
             tuple(made.fleets),
             tuple(made.rollouts),
             tuple(made.jobs),
+            tuple(made.daemon_rollouts),
             tuple(changes),
             {task: admission.refused[pod.key] for task, pod in enumerate(pods) if pod.key in admission.refused},
         ),
