@@ -23,9 +23,10 @@ def budget(least: int) -> Object:
 
 
 def chart(image: str) -> list[Object]:
+    template = {"metadata": {"labels": {"app": "log"}}, "spec": spec()}
     return [
         named("Service", "shop", spec={"selector": {"app": "shop"}}),
-        named("DaemonSet", "log", "apps/v1", spec={"selector": {}, "template": {"spec": spec()}}),
+        named("DaemonSet", "log", "apps/v1", spec={"selector": {"matchLabels": {"app": "log"}}, "template": template}),
         budget(1),
         workload("Deployment", "shop", 1, spec(image=image)),
         job("init", spec(), {"gnomon.dev/duration": "10s"}),

@@ -22,7 +22,8 @@ from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
 from gnomon.systems.kubernetes.applied import applied
 from gnomon.systems.kubernetes.claim_templates import claimed
-from gnomon.systems.kubernetes.job_runs import notes_of, runs_of
+from gnomon.systems.kubernetes.job_runs import runs_of
+from gnomon.systems.kubernetes.left_out import notes_of
 from gnomon.systems.kubernetes.makers import Change, DaemonRollout, Fleet, JobRun, Maker, Rollout
 from gnomon.systems.kubernetes.making import Admission
 from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
