@@ -187,8 +187,11 @@ def is_peer(one: Pod, other: Pod) -> bool:
     return one.namespace == other.namespace and same
 
 
-def _order(pod: Pod) -> tuple[int, int, int]:
-    return -pod.priority, pod.creation_ns or 0, pod.order
+def _order(pod: Pod) -> tuple[int, int, int, int]:
+    """The order of the queue (``PrioritySort``): by priority, then by the time of entering it, for which the time of
+    creation stands. That has whole seconds; of one second the resource version tells, which a pod has from its creation
+    or from its last attempt. kubectl lists by name, so that the order of the list is the last resort."""
+    return -pod.priority, pod.creation_ns or 0, pod.version, pod.order
 
 
 def _tried(moment: Moment, ordered: list[Pod]) -> Iterable[tuple[Pod, str]]:
@@ -214,6 +217,10 @@ def _tried(moment: Moment, ordered: list[Pod]) -> Iterable[tuple[Pod, str]]:
         if chosen is not None:
             name = state.names[chosen.node]
             moment.victims[pod.key] = tuple(victim.pod.key for victim in chosen.victims)
+            for victim in chosen.victims:  # it is there as long as it stops, and some filters pass over it
+                state.remove(victim.pod.key)
+                deleted = victim.pod.deletion_ns if victim.pod.is_terminating else 0
+                state.place(replace(victim.pod, deletion_ns=deleted), name, start_ns=victim.start_ns)
             state.nominate(replace(pod, nominated_node=name), name)
             refused.clear()
         yield pod, ""

@@ -40,7 +40,7 @@ REFERRED: Final = (
 FIXED: Final = ("nodes", "replica_sets", "cron_jobs", "limit_ranges")
 
 _OF_THE_SERVER: Final = frozenset(
-    """order uid creation_ns deletion_ns disruptions_allowed disrupted_pods phase claim volume bind_completed
+    """order version uid creation_ns deletion_ns disruptions_allowed disrupted_pods phase claim volume bind_completed
     selected_node reserved_for allocated""".split()
 )
 """What the API server and controllers fill in, which nobody applies."""

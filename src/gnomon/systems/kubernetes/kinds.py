@@ -140,4 +140,11 @@ def _pod(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) -> Pod
         uid=metadata.text("uid"),
         order=order,
         restarts=sum(one.integer("restartCount") for one in status.items("containerStatuses")),
+        version=_version(metadata),
     )
+
+
+def _version(metadata: Fields) -> int:
+    """The resource version as a number; 0 for one that is none, as of servers that do not count."""
+    written = metadata.raw("resourceVersion")
+    return int(written) if isinstance(written, str) and written.isdecimal() and len(written) < 20 else 0

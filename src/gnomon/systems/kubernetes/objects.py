@@ -293,6 +293,8 @@ class Pod:
     uid: str = ""
     order: int = 0
     restarts: int = 0
+    version: int = 0
+    """metadata.resourceVersion: of objects of one kind the one that was written later has the larger (KEP-5504)."""
 
     @property
     def key(self) -> str:
