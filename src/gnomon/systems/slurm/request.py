@@ -47,6 +47,9 @@ class JobRequest:
     - ``begin``, ``deadline``: as written, for they depend on the time of submission (see :mod:`times`).
     - ``licenses``: as (name, count); ``licenses_any``: written with ``|``.
     - ``signal``: as written; ``switches``: (count, wait in seconds or None).
+    - ``cpus_min``: as sbatch counts them, before the cluster is looked at: tasks times CPUs of a task.
+    - ``segment``: nodes of a segment of topology/block. ``gres_per_task``: ``--tres-per-task`` but for GPUs.
+    - ``work_dir``, ``output``, ``error``, ``input``: as written, with their patterns (see :mod:`sbatch.output`).
     - ``requeue``: None: as JobRequeue says. ``hold``: ``-H``. ``priority``: ``--priority``; ``nice``.
     - ``run_s``, ``exit_code``: how long the script runs and how it ends, where that is known. ``script``: its text.
     """
@@ -86,7 +89,9 @@ class JobRequest:
     gpus_per_node: tuple[GresRequest, ...] = ()
     gpus_per_socket: tuple[GresRequest, ...] = ()
     gpus_per_task: tuple[GresRequest, ...] = ()
+    gres_per_task: tuple[GresRequest, ...] = ()
     cpus_per_gpu: int | None = None
+    cpus_min: int = 1
     time_min: int | None = None
     time_min_min: int | None = None
     features: str = ""
@@ -116,6 +121,13 @@ class JobRequest:
     nice: int = 0
     test_only: bool = False
     reboot: bool = False
+    segment: int | None = None
+    work_dir: str = ""
+    output: str = ""
+    error: str = ""
+    input: str = ""
+    mail_types: str = ""
+    mail_user: str = ""
     run_s: float | None = None
     exit_code: int = 0
     script: str = ""

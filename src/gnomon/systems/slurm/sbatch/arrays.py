@@ -1,0 +1,46 @@
+"""Job arrays: ``--array=1-10:2%3,20``. Source: ``_parse_array_tok`` of ``slurmctld/job_mgr.c``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gnomon.systems.slurm.sbatch.refusals import RefusedError, rejected
+
+SIZE_MAX: Final = 4_000_001
+"""The largest MaxArraySize that Slurm takes; indexes stay below MaxArraySize."""
+
+_TOKEN = re.compile(r"\[?\s*\+?([0-9]*)\]?(?:-\s*([0-9]+)\]?(?::([0-9]+)\]?)?)?(?:%(.*))?\Z", re.ASCII | re.DOTALL)
+_LIMIT = re.compile(r"%\s*([0-9]*)", re.ASCII)
+
+
+def array_tasks(text: str, size_max: int = SIZE_MAX) -> tuple[tuple[int, ...], int | None]:
+    """The indexes in order, each once, and how many may run at a time (None: all). Raises :class:`RefusedError`.
+
+    >>> array_tasks("1-10:3,4,20%2")
+    ((1, 4, 7, 10, 20), 2)
+    """
+    ranges = [_range(token, size_max) for token in text.split(",") if token]
+    if not ranges:
+        raise _wrong()
+    indexes = ranges[0] if len(ranges) == 1 else sorted(set().union(*ranges))
+    limit = _LIMIT.search(text)
+    return tuple(indexes), int(limit[1] or 0) or None if limit else None
+
+
+def _range(token: str, size_max: int) -> range:
+    matched = _TOKEN.match(token)
+    if matched is None or any(part is not None and len(part) > 12 for part in matched.groups()[:3]):
+        raise _wrong()
+    first = int(matched[1] or 0)
+    if not matched[1] and matched[2] is not None:
+        raise _wrong()
+    last = int(matched[2]) if matched[2] else first
+    step = int(matched[3]) if matched[3] else 1
+    if not first <= last < size_max or not 0 < step < max(size_max, 2):
+        raise _wrong()
+    return range(first, last + 1, step)
+
+
+def _wrong() -> RefusedError:
+    return rejected("Invalid job array specification")
