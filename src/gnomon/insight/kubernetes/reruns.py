@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gnomon.engine.log import Kind, Log
@@ -11,11 +13,12 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Plain
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.own import with_request
+from gnomon.model.cluster import Node as ModelNode
 from gnomon.model.quantity import format_memory
-from gnomon.model.resources import E4
+from gnomon.model.resources import E4, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Work
-from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.objects import HOSTNAME, Node, Pod
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.scenario import Native
 
@@ -32,19 +35,66 @@ def rerun(base: Scenario, log: Log, simulate: Simulate) -> Simulate:
 
 
 def in_step(base: Scenario, one: Scenario) -> Scenario | None:
-    """A variation of a scenario with its pods as its tasks are: requests and priorities. None: tasks or nodes are not
-    those of the objects any more, which is for the scheduling cycle to try."""
+    """A variation of a scenario with its objects as its tasks and nodes are: requests, priorities, and more nodes like
+    those that there are. None: they have no meaning for the objects, which is for the scheduling cycle to try."""
     native = base.native
     assert isinstance(native, Native)
-    same_nodes = one.cluster is base.cluster or [n.name for n in one.cluster.nodes] == [
-        n.name for n in base.cluster.nodes
-    ]
-    if len(one.work) != len(base.work) or not same_nodes:
+    nodes = native.objects.nodes if one.cluster is base.cluster else _nodes_in_step(base, one)
+    if len(one.work) != len(base.work) or nodes is None:
         return None
-    if one.work is base.work:
+    if one.work is base.work and nodes is native.objects.nodes:
         return one
-    pods = tuple(_in_step(pod, base.work, one.work, task) for task, pod in enumerate(native.pods))
-    return replace(one, native=replace(native, pods=pods))
+    if nodes is not native.objects.nodes:
+        native = replace(native, objects=replace(native.objects, nodes=nodes))
+    if one.work is not base.work:
+        pods = tuple(_in_step(pod, base.work, one.work, task) for task, pod in enumerate(native.pods))
+        native = replace(native, pods=pods)
+    return replace(one, native=native)
+
+
+def _nodes_in_step(base: Scenario, one: Scenario) -> tuple[Node, ...] | None:
+    """The nodes as objects, those that were added included (``n1+1`` is like n1)."""
+    native = base.native
+    assert isinstance(native, Native)
+    names, there = [node.name for node in one.cluster.nodes], [node.name for node in base.cluster.nodes]
+    if names[: len(there)] != there:
+        return None
+    known = {node.name: node for node in native.objects.nodes}
+    found = list(native.objects.nodes)
+    for added in one.cluster.nodes[len(there) :]:
+        stem = added.name.rpartition("+")[0]
+        like = known.get(stem) or known.get(stem.removesuffix("-larger"))
+        if like is None:
+            return None
+        found.append(_new_node(like, added, _daemons_on(like, native.pods)))
+    return tuple(found) if len(found) > len(there) else native.objects.nodes
+
+
+def _new_node(like: Node, added: ModelNode, daemons: Mapping[str, int]) -> Node:
+    """An object for a node that was added: as one that is there when it is new, less what its DaemonSets ask for."""
+    taints = tuple(taint for taint in like.taints if not taint.key.startswith("node.kubernetes.io/"))
+    offers = {
+        name: max(amount, _of_object(added.capacity, name)) - daemons.get(name, 0)
+        for name, amount in like.allocatable.items()
+    }
+    labels = {**like.labels, HOSTNAME: added.name}
+    return replace(like, name=added.name, labels=labels, taints=taints, unschedulable=False, allocatable=offers)
+
+
+def _of_object(capacity: Resources, name: str) -> int:
+    amount = capacity.amount(name)
+    return amount if name in ("cpu", "memory") else amount // E4
+
+
+def _daemons_on(node: Node, pods: Iterable[Pod]) -> Counter[str]:
+    """What those pods ask for that every node like this one runs."""
+    found: Counter[str] = Counter()
+    for pod in pods:
+        if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node"):
+            continue
+        if pod.node_name == node.name or pod.spec.node_selector.get(HOSTNAME) == node.labels.get(HOSTNAME, node.name):
+            found.update({**pod_requests(pod.spec), "pods": 1})
+    return found
 
 
 def _in_step(pod: Pod, before: Work, after: Work, task: int) -> Pod:

@@ -19,6 +19,7 @@ from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted,
 from gnomon.insight.kubernetes.layouts import last_event, layout_of
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.reruns import against_eviction, rerun
+from gnomon.insight.kubernetes.resizing import against_loss, against_waiting
 from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
 from gnomon.model.errors import InputError
@@ -58,9 +59,14 @@ def of_run(
         again = rerun(scenario, log, simulate or (lambda one: log))
         general = explain_generally(f"task/{native.pods[task].key}", scenario, log, simulate=again)
         said = evicted(ground, task)
-        if said and not general.changes:
-            changes = tuple(against_eviction(ground, task, again))
-            general = replace(general, changes=changes, notes=() if changes else general.notes)
+        changes = [*general.changes]
+        if said and not changes:
+            changes = against_eviction(ground, task, again)
+        if simulate is not None and not _is_back(ground, task):
+            changes += against_loss(ground, task, simulate)
+        notes = () if changes and not general.changes else general.notes
+        changes.sort(key=lambda one: one.cost)
+        general = replace(general, changes=tuple(changes), notes=notes)
         return replace(general, subject=who.name, native=said or general.native, chain=links)
     told = of_moment(who, moment_at(scenario, log, task, turn), why_not=why_not, native=turn.message)
     if not turn.message:
@@ -70,7 +76,16 @@ def of_run(
         return replace(
             told, state=state, summary=text + said, native=marked or told.native, chain=links, changes=(), notes=()
         )
+    if simulate is not None:
+        changes = [*told.changes, *against_waiting(ground, task, turn.row, simulate)]
+        changes.sort(key=lambda one: one.cost)
+        told = replace(told, changes=tuple(changes), notes=told.notes if told.changes or not changes else ())
     return _timed(ground, replace(told, state=state, chain=links), task, turn)
+
+
+def _is_back(ground: Ground, task: int) -> bool:
+    """Whether a pod runs at the end, or has done its work."""
+    return State(int(ground.past.outcome.state[task])) in (State.RUNNING, State.DONE)
 
 
 def _about(who: Subject) -> str:
