@@ -1,8 +1,8 @@
 """Recordings of kube-scheduler 1.34.1, explained as snapshots: each pod's event, word for word.
 
 In a snapshot all pods wait at once, so the queue takes the most important first. In a recording pods mostly come one
-after the other: once a more important pod comes after another, or somebody was sent away (who vanishes at once there),
-what follows is another history, and is left out.
+after the other: where a more important pod comes later, or after somebody was sent away (who vanishes at once there),
+it is another history, and is left out.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ CASES = sorted((ROOT / "tests" / "golden" / "kubernetes").glob("*.json"))
 def comparable(case: dict[str, Any], objects: Objects) -> Iterator[tuple[Pod, str | None]]:
     """The pods whose first attempt in a snapshot is as in the recording, and what was said of it."""
     pods = {pod.key: pod for pod in objects.pods}
-    batch, lowest = case["arrival"] == "batch", 2**31
-    for one in case["outcome"]:
+    batch, outcome = case["arrival"] == "batch", case["outcome"]
+    for number, one in enumerate(outcome):
         pod = pods[one["pod"]]
-        if one["attempt"] != 1 or (not batch and pod.priority > lowest):
+        later = max((pods[other["pod"]].priority for other in outcome[number:]), default=pod.priority)
+        if one["attempt"] != 1 or (not batch and later > pod.priority):
             return
-        lowest = min(lowest, pod.priority)
         yield pod, one["message"]
         if one["victims"]:
             return
