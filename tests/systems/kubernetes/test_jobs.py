@@ -117,6 +117,38 @@ class TestPolicies:
         assert events(run)[-1][:2] == (100, "DeadlineExceeded")
 
 
+class TestStatus:
+    """What ``kubectl get jobs -o yaml`` tells of Jobs that have begun before."""
+
+    def test_one_that_is_over_makes_no_pods(self) -> None:
+        over = job("sum", spec(), MINUTE, completions=3)
+        over["status"] = {"succeeded": 3, "conditions": [{"type": "Complete", "status": "True"}]}
+        assert starts(play([node("n1"), over], until_s=600)) == []
+
+    def test_only_what_is_left_is_done(self) -> None:
+        begun = job("sum", spec(), MINUTE, completions=5)
+        begun["status"] = {"succeeded": 3}
+        run = play([node("n1"), begun], until_s=600)
+        assert starts(run) == [(0, "sum-0"), (60, "sum-1")]
+        assert events(run)[-1] == (120, "Completed", "Job completed")
+
+    def test_only_the_indexes_that_are_left(self) -> None:
+        begun = job("part", spec(), MINUTE, completions=5, parallelism=5, completionMode="Indexed")
+        begun["status"] = {"succeeded": 3, "completedIndexes": "0,2-3"}
+        assert starts(play([node("n1"), begun], until_s=600)) == [(0, "part-1"), (0, "part-4")]
+
+    def test_pods_that_failed_before_count(self) -> None:
+        begun = job("bad", spec(), MINUTE, backoffLimit=3)
+        begun["status"] = {"failed": 3}
+        run = play([node("n1"), begun], until_s=600, faults=[fails("task/default/bad-0")])
+        assert events(run)[-1][1] == "BackoffLimitExceeded"
+
+    def test_not_a_list_of_indexes(self) -> None:
+        begun = job("part", spec(), MINUTE, completions=5, completionMode="Indexed")
+        with pytest.raises(InputError, match="not a list of indexes, found 'all'"):
+            play([node("n1"), {**begun, "status": {"completedIndexes": "all"}}], until_s=600)
+
+
 class TestDeletion:
     def test_one_that_is_over_goes_when_its_time_is(self) -> None:
         run = play([node("n1"), job("sum", spec(), MINUTE, ttlSecondsAfterFinished=100)], until_s=600)

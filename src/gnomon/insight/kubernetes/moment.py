@@ -18,6 +18,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.model.work import IntArray
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.job_rules import places, settled
 from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
 from gnomon.systems.kubernetes.objects import Amounts, Pod
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
@@ -151,7 +152,9 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
         later.update(task for _, _, fleet in daemons.specs if fleet != first for task in native.fleets[fleet].tasks)
     for run in native.jobs:
         tasks = native.fleets[run.fleet].tasks
-        active = 0 if run.job.suspend or run.at_ns > 0 else run.job.parallelism
+        job = run.job
+        left = places(job) - sum(map(len, settled(job)))
+        active = 0 if job.suspend or run.at_ns > 0 else min(job.parallelism, left)
         there = [task for task in tasks if exists(native.pods[task])]
         new = [task for task in tasks if not exists(native.pods[task])]
         later.update(new[max(active - len(there), 0) :])

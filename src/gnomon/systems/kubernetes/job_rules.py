@@ -118,6 +118,22 @@ def places(job: Job) -> int:
     return job.parallelism if job.completions is None else job.completions
 
 
+def settled(job: Job) -> tuple[set[int], set[int]]:
+    """The places whose work is done, and those that were given up, by the status of a Job. Without indexes any place
+    is as good as another: the last ones are done, for the first are those of the pods that run.
+
+    >>> settled(Job("j", completions=5, succeeded=2))
+    ({3, 4}, set())
+    >>> settled(Job("j", completions=5, completion_mode="Indexed", done_indexes="0,2-3", failed_indexes="4"))
+    ({0, 2, 3}, {4})
+    """
+    number = places(job)
+    if job.completion_mode == "Indexed":
+        done, given_up = indexes(job.done_indexes), indexes(job.failed_indexes)
+        return {one for one in done if one < number}, {one for one in given_up if one < number}
+    return set(range(max(number - job.succeeded, 0), number)), set()
+
+
 def wanted_active(job: Job, succeeded: int, active: int) -> int:
     """How many pods of a Job are to be active: of a work queue (no completions), none more once one has succeeded.
 

@@ -25,6 +25,8 @@ def runs_of(objects: Objects, changes: Sequence[Change], until_ns: int) -> Itera
     """The Jobs, each with when it is made."""
     made = {one.uid or one.name for one in objects.cron_jobs}
     for job in objects.jobs:
+        if job.is_over:
+            continue
         if job.owner is None or job.owner.kind != "CronJob" or (job.owner.uid or job.owner.name) not in made:
             yield JobRun(0, job, -1)
         else:

@@ -28,6 +28,7 @@ from gnomon.systems.kubernetes.job_rules import (
     backoff_limit,
     criteria_met,
     delay_ns,
+    settled,
     wanted_active,
 )
 from gnomon.systems.kubernetes.makers import Fleet, JobRun
@@ -57,8 +58,8 @@ class JobController:
         self._tally = Tally()
         self._of_index: Counter[int] = Counter()
         self._failed_at: dict[int, int] = {}
-        self._succeeded: set[int] = set()
-        self._failed_indexes: set[int] = set()
+        self._succeeded, self._failed_indexes = settled(run.job)
+        self._tally.failed = run.job.failed
         self._policy_text = ""
         self.started_ns = -1
         self.verdict = ""

@@ -35,6 +35,7 @@ ORDINAL_LABEL: Final = "apps.kubernetes.io/pod-index"
 _HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of ``rand.SafeEncodeString``."""
 
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Objects that are applied while the cluster runs."""
@@ -222,9 +223,7 @@ class Maker:
         workload = one.owner.name if one.owner is not None else one.name
         self._fleet(one.kind, one, one.name, tasks, one.replicas, workload=workload)
 
-    def _fleet(
-        self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, **more: Any
-    ) -> int:
+    def _fleet(self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, **more: Any) -> int:
         """A fleet; ``workload``: whose name it goes by, its own where nothing is said; ``nodes``: of its pods."""
         workload, nodes = more.get("workload") or one.name, tuple(more.get("nodes", ()))
         self.made.fleets.append(Fleet(kind, one.namespace, name, workload, tuple(tasks), wanted, nodes))
@@ -309,8 +308,13 @@ class Maker:
 
     def _job(self, run: JobRun) -> None:
         job = run.job
-        tasks = list(self._have.get((job.namespace, "Job", job.name), ()))
+        have = list(self._have.get((job.namespace, "Job", job.name), ()))
+        indexed = {self.made.pods[task].labels.get(INDEX_LABEL): task for task in have}
+        tasks = [] if job.completion_mode == "Indexed" else have
         for number in range(len(tasks), places(job)):
+            if job.completion_mode == "Indexed" and str(number) in indexed:
+                tasks.append(indexed[str(number)])
+                continue
             labels = {INDEX_LABEL: str(number)} if job.completion_mode == "Indexed" else {}
             name = self._name(job, f"{job.name}-{number}")
             tasks.append(self._make(job, Owner("Job", job.name), job.template, name, NEVER, labels=labels))

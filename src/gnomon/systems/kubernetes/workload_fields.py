@@ -9,7 +9,7 @@ from gnomon.systems.kubernetes.cluster_fields import read_claim
 from gnomon.systems.kubernetes.fields import Fields
 from gnomon.systems.kubernetes.names import invalid
 from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, PodSpec
-from gnomon.systems.kubernetes.pod_fields import read_owner
+from gnomon.systems.kubernetes.pod_fields import read_conditions, read_owner
 from gnomon.systems.kubernetes.selector_fields import read_label_selector, read_value_selector
 from gnomon.systems.kubernetes.selectors import selects
 from gnomon.systems.kubernetes.workloads import (
@@ -158,8 +158,14 @@ def read_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) ->
     if completions is None and parallelism is None:
         completions = 1
     failure, success = spec.inside("podFailurePolicy"), spec.inside("successPolicy")
+    status = body.inside("status")
     job = Job(
         **_common(metadata, order),
+        is_over=any(one.type in ("Complete", "Failed") and one.status == "True" for one in read_conditions(status)),
+        succeeded=status.integer("succeeded"),
+        failed=status.integer("failed"),
+        done_indexes=_indexes(status, "completedIndexes"),
+        failed_indexes=_indexes(status, "failedIndexes"),
         parallelism=1 if parallelism is None else parallelism,
         completions=completions,
         completion_mode=spec.text("completionMode", "NonIndexed", of=("NonIndexed", "Indexed")),
@@ -187,6 +193,15 @@ def read_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) ->
         fields.finish()
     spec.finish(quiet=("manualSelector",), ignored=("managedBy",))
     return job
+
+
+def _indexes(status: Fields, key: str) -> str:
+    """Indexes as a Job's status has them."""
+    found = status.text(key)
+    if not all(part.replace("-", "", 1).isdecimal() for part in found.split(",") if part):
+        status.wrong(key, "not a list of indexes", found, "for instance 0,2-4")
+        return ""
+    return found
 
 
 def read_cron_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) -> CronJob:

@@ -119,10 +119,16 @@ class SuccessRule:
 @dataclass(frozen=True, slots=True)
 class Job(Workload):
     """A Job. ``completions`` None: one success ends it, whatever ``parallelism``; ``backoff_limit`` None: the default
-    (6, or none with a limit per index)."""
+    (6, or none with a limit per index). Of its status: ``is_over`` by its conditions, how many pods have ``succeeded``
+    and ``failed``, and which indexes (as written, ``0,2-4``) are done, or given up."""
 
     parallelism: int = 1
     completions: int | None = 1
+    is_over: bool = False
+    succeeded: int = 0
+    failed: int = 0
+    done_indexes: str = ""
+    failed_indexes: str = ""
     completion_mode: str = "NonIndexed"
     backoff_limit: int | None = None
     backoff_limit_per_index: int | None = None
