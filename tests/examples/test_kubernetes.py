@@ -148,3 +148,11 @@ class TestDescheduler:
     def test_every_eviction_is_an_event(self) -> None:
         said = {(reason, text.split(" node by ")[1]) for _, reason, text in events(self.run) if "eviction" in text}
         assert said == {("LowNodeUtilization", "sigs.k8s.io/descheduler")}
+
+
+def test_a_slow_start_is_a_crash_loop_unless_a_startup_probe_allows_for_it() -> None:
+    """Refused at 0, 10 and 20 s: killed; then back-off 0, 10, 20, 40, 80, 160 s (sheet §9)."""
+    run = run_of("slow-start")
+    assert when(run, Kind.START, "hasty") == [0, 20, 50, 90, 150, 250, 430]
+    assert when(run, Kind.START, "patient") == [0]
+    assert {row[4] for row in rows(run, Kind.FAIL)} == {"KILLED"}
