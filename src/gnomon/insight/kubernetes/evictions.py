@@ -60,23 +60,25 @@ class Evictions:
     back: tuple[int, int] | None
 
 
-def evictions_of(log: Log, task: int) -> list[int]:
-    """The rows with which the descheduler ended attempts of a task."""
-    fails = rows_of(log, (task,), Kind.FAIL).tolist()
-    return [row for row in fails if "plugin" in log.details.get(row, {})]
+def evictions(log: Log) -> dict[int, list[int]]:
+    """The rows with which the descheduler ended attempts, by task."""
+    found: dict[int, list[int]] = {}
+    for row in sorted(row for row, one in log.details.items() if "plugin" in one and log.kind[row] == Kind.FAIL):
+        found.setdefault(int(log.subject[row]), []).append(row)
+    return found
 
 
 def most_evicted(log: Log, tasks: Sequence[int]) -> int:
     """Of some tasks the one that the descheduler ended most often; -1 if it ended none."""
-    counts = {task: len(evictions_of(log, task)) for task in tasks}
-    most = max(tasks, key=lambda task: (counts[task], -task))
-    return most if counts[most] else -1
+    found = evictions(log)
+    among = [task for task in tasks if task in found]
+    return max(among, key=lambda task: (len(found[task]), -task), default=-1)
 
 
 def story(ground: Ground, task: int) -> Evictions | None:
     """What the descheduler did with a pod; None if it was something else that ended it last, or nothing."""
     log = ground.past.log
-    rows = evictions_of(log, task)
+    rows = evictions(log).get(task, [])
     fails = rows_of(log, (task,), Kind.FAIL)
     if not rows or int(fails[-1]) != rows[-1]:
         return None
@@ -184,7 +186,7 @@ def against_evictions(ground: Ground, task: int, found: Evictions, simulate: Sim
             log = simulate(one.scenario)
         except InputError:
             continue
-        if not evictions_of(log, task):
+        if task not in evictions(log):
             cost = round(LIMIT + one.size / (1 + one.size), 4)
             text = f"{one.what}: it stays where it is"
             told.append(Change(text, one.object, one.field, one.before, one.after, cost, confirmed=True))

@@ -23,7 +23,7 @@ DRAWS = 12
 """With how many seeds a rollout is run to see what may come of it."""
 
 FEW_DRAWS = 3
-FEW_FROM = 2_000
+FEW_FROM = 500
 """From how many pods on it is run with fewer."""
 
 DOMAINS_SHOWN = 6
