@@ -17,6 +17,7 @@ from gnomon.insight.explain.summary import summary as general_summary
 from gnomon.insight.history import history
 from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted, native_text, sentences, story
 from gnomon.insight.kubernetes.layouts import last_event, layout_of
+from gnomon.insight.kubernetes.probing import against_probe
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.reruns import against_eviction, rerun
 from gnomon.insight.kubernetes.resizing import against_loss, against_waiting
@@ -64,6 +65,7 @@ def of_run(
             changes = against_eviction(ground, task, again)
         if simulate is not None and not _is_back(ground, task):
             changes += against_loss(ground, task, simulate)
+            changes += against_probe(ground, task, simulate)
         notes = () if changes and not general.changes else general.notes
         changes.sort(key=lambda one: one.cost)
         general = replace(general, changes=tuple(changes), notes=notes)
