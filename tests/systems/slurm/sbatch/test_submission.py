@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 
 from gnomon.systems.slurm import hostlist
 from gnomon.systems.slurm.request import GresRequest, JobRequest
-from gnomon.systems.slurm.sbatch.combine import Site
 from gnomon.systems.slurm.sbatch.output import JobNames, output_path
 from gnomon.systems.slurm.sbatch.refusals import Refusal
+from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
 from tests.systems.slurm.sbatch.recorded import DATA, PLAIN_SCRIPT, cases, shown, shown_if_said
 
@@ -236,6 +237,23 @@ def test_without_a_plugin_for_them_gpus_of_a_job_are_refused() -> None:
     # sbatch 22.05.8 with select/linear, the default of that version
     answer = Refusal("sbatch: error: Requested GRES option unsupported by configured SelectType plugin", 1)
     assert refused("-G2", site=Site((22, 5), tres_options=False)) == answer
+
+
+def test_a_deadline_before_the_begin_is_refused_where_the_time_is_known() -> None:
+    args = ["--begin=now+1hour", "--deadline=now+30minutes"]
+    text = "sbatch: error: Incompatible begin and deadline time specification"
+    assert submission(args, PLAIN_SCRIPT, now=datetime(2026, 1, 1)) == Refusal(text, 1)
+    assert isinstance(submission(args, PLAIN_SCRIPT), Submission)
+
+
+def test_hints_set_threads_and_cores_over_what_was_said() -> None:
+    # sbatch -v of 22.05.8 shows -2 (nothing) for the sockets, 1 for the cores of memory_bound
+    request = one("--hint=memory_bound", "--sockets-per-node=2", "--cores-per-socket=3")
+    assert (request.sockets_per_node, request.cores_per_socket, request.threads_per_core) == (None, 1, 1)
+    assert one("--hint=nomultithread", "-N2").tasks == 2  # "Number of tasks implicitly set to 2"
+    # explicit threads drop a hint
+    explicit = one("--hint=nomultithread", "--threads-per-core=2")
+    assert (explicit.hint, explicit.threads_per_core) == ("", 2)
 
 
 def test_lists_of_hosts_may_be_files() -> None:

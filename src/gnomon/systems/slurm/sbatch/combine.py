@@ -6,44 +6,46 @@ Source: ``validate_options_salloc_sbatch_srun`` and ``slurm_opt_create_job_desc`
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, Final
 
 from gnomon.model.errors import InputError
 from gnomon.systems.slurm import features, hostlist
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.sbatch.arrays import SIZE_MAX, array_tasks
+from gnomon.systems.slurm.request import GresRequest, JobRequest
+from gnomon.systems.slurm.sbatch.arrays import array_tasks
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.sbatch.exclusions import exclusions
 from gnomon.systems.slurm.sbatch.gres import Counts, Shares, agree, gpus, gres, tasks_of_gpus
+from gnomon.systems.slurm.sbatch.layout_values import Sockets
 from gnomon.systems.slurm.sbatch.licenses import licenses
 from gnomon.systems.slurm.sbatch.refusals import WRONG, RefusedError, error, rejected
 from gnomon.systems.slurm.sbatch.settings import Settings
+from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.tres import tres_per_task
-from gnomon.systems.slurm.sbatch.values import Nodes, Place
+from gnomon.systems.slurm.sbatch.values import Nodes, Place, in_order
 
 _TRES_OPTIONS: Final = ("gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "cpus-per-gpu", "mem-per-gpu")
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What sbatch reads of slurm.conf. ``gres_types``: GresTypes, None: any; ``tres_options``: whether SelectType takes
-    ``--gpus`` and its like (cons_tres does); ``max_array_size``: MaxArraySize."""
-
-    version: tuple[int, int] = (25, 5)
-    gres_types: Collection[str] | None = None
-    tres_options: bool = True
-    max_array_size: int = SIZE_MAX
+_LEVELS: Final = ("sockets-per-node", "cores-per-socket", "threads-per-core")
+_HINTS: Final = {
+    "compute_bound": Sockets(None, None, 1),
+    "memory_bound": Sockets(None, 1, 1),
+    "multithread": Sockets(None, None, None),
+    "nomultithread": Sockets(None, None, 1),
+}
+"""What ``verify_hint`` of proc_args.c sets, over what was said."""
 
 
 def combined(settings: Settings, place: Place, site: Site) -> JobRequest:
     """The request, as sbatch would send it. Raises :class:`RefusedError`."""
     exclusions(settings, place)
     hint = _hint(settings)
-    threads = 1 if hint == "nomultithread" else settings.get("threads-per-core")
-    cores = 1 if hint == "memory_bound" else settings.get("cores-per-socket")
-    sockets = settings.get("sockets-per-node")
+    sockets, cores, threads = (settings.get(key) for key in _LEVELS)
+    if hint:
+        # a hint of the environment is taken before the command line is
+        sockets = sockets if _after_hint(settings, "sockets-per-node") else None
+        cores = cores if _after_hint(settings, "cores-per-socket") else _HINTS[hint].cores
+        threads = _HINTS[hint].threads
     extra = settings.get("extra-node-info")
     if extra is not None:
         sockets, cores, threads = extra.sockets or sockets, extra.cores or cores, extra.threads or threads
@@ -51,6 +53,8 @@ def combined(settings: Settings, place: Place, site: Site) -> JobRequest:
     shape.settle(sockets, cores, threads, extra is not None)
     if shape.arbitrary and not shape.hosts:
         raise error("With Arbitrary distribution you need to specify a nodelist or hostfile with the -w option", WRONG)
+    if not in_order(settings.get("begin"), settings.get("deadline"), place.now):
+        raise error("Incompatible begin and deadline time specification", WRONG)
     counts = _counts(settings, shape, sockets)
     try:
         shares = _shares(settings, site)
@@ -60,7 +64,7 @@ def combined(settings: Settings, place: Place, site: Site) -> JobRequest:
     agree(shares, counts, place.said)
     distribution = settings.get("distribution")
     kind = settings.get("shared")
-    on_node = _per_node_gpus(settings)
+    on_node = tuple(one for one in _per_node_gpus(settings) if one in shares.node)
     return JobRequest(
         nodes_min=counts.nodes_min,
         nodes_max=counts.nodes_max,
@@ -78,7 +82,7 @@ def combined(settings: Settings, place: Place, site: Site) -> JobRequest:
         min_cpus_per_node=_least_cpus(settings),
         distribution=distribution.name if distribution else "",
         hint=hint,
-        gres=shares.node[len(on_node) :],
+        gres=tuple(one for one in shares.node if one not in on_node),
         gpus=shares.job,
         gpus_per_node=on_node,
         gpus_per_socket=shares.socket,
@@ -175,9 +179,13 @@ def _hint(settings: Settings) -> str:
         return ""
     if found == "help":
         raise RefusedError("sbatch --hint=help: nothing is submitted", WRONG)
-    if found not in ("compute_bound", "memory_bound", "multithread", "nomultithread"):
+    if found not in _HINTS:
         raise error(f'unrecognized --hint argument "{settings.get("hint")}", see --hint=help', WRONG)
     return str(found)
+
+
+def _after_hint(settings: Settings, key: str) -> bool:
+    return "hint" in settings.by_environment and settings.said(key)
 
 
 def _least_cpus(settings: Settings) -> int | None:
@@ -210,13 +218,18 @@ def _shares(settings: Settings, site: Site) -> Shares:
     known = site.gres_types
     return Shares(
         job=gpus(settings.get("gpus") or "", known),
-        node=(*_per_node_gpus(settings), *gres(settings.get("gres") or "", known)),
+        node=_later_counts((*_per_node_gpus(settings), *gres(settings.get("gres") or "", known))),
         socket=gpus(settings.get("gpus-per-socket") or "", known),
         task=(*gpus(settings.get("gpus-per-task") or "", known), *tres_per_task(settings, known)),
     )
 
 
-def _per_node_gpus(settings: Settings) -> tuple[Any, ...]:
+def _later_counts(parts: tuple[GresRequest, ...]) -> tuple[GresRequest, ...]:
+    """Of the same resource twice, the later counts."""
+    return tuple({(one.name, one.type): one for one in parts}.values())
+
+
+def _per_node_gpus(settings: Settings) -> tuple[GresRequest, ...]:
     return gpus(settings.get("gpus-per-node") or "")
 
 
@@ -282,6 +295,8 @@ class _Shape:
                     self.tasks = self.implied
         elif self.nodes is not None and self.tasks is not None:
             self._fewer_nodes(self.nodes, self.tasks)
+        if self.arbitrary and self.tasks is None and self.hosts:
+            self.tasks = len(dict.fromkeys(self.hosts))
         if self.bad:
             # all that is wrong was said
             raise RefusedError("", WRONG)

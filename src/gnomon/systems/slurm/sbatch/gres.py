@@ -16,6 +16,7 @@ from gnomon.systems.slurm.sbatch.refusals import WRONG, RefusedError, error
 
 INVALID: Final = "Invalid generic resource (gres) specification"
 _MIXED: Final = "Invalid GRES specification (with and without type identification)"
+_NO_VAL: Final = 2**32 - 2
 _CPUS_TWICE: Final = "--cpus-per-gpu is mutually exclusive with --cpus-per-task"
 _SUFFIX: Final = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
 _NAME = re.compile(r"[\w.-]+\Z", re.ASCII)
@@ -170,7 +171,7 @@ def _job_share(name: str, of: _Of, counts: Counts) -> None:
         least, most = counts.nodes_min, counts.nodes_max
         if (least is not None and needed < least) or (most is not None and needed > most):
             what = f"Based on --{name} and --gres={name}/--{name}s-per-node required nodes ({needed})"
-            bounds = f"min_nodes ({least}) and max_nodes ({most})"
+            bounds = f"min_nodes ({least}) and max_nodes ({_NO_VAL if most is None else most})"
             raise _unfit(f"Failed to validate job spec. {what} doesn't fall between {bounds} boundaries.")
         counts.nodes_min = counts.nodes_max = needed
     elif counts.nodes_min is not None and of.job < counts.nodes_min:

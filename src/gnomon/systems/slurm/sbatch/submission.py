@@ -9,15 +9,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from gnomon.model.work import Note
 from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.sbatch import scripts
-from gnomon.systems.slurm.sbatch.combine import Site, combined
+from gnomon.systems.slurm.sbatch.combine import combined
 from gnomon.systems.slurm.sbatch.foreign import translate
 from gnomon.systems.slurm.sbatch.options import OPTIONS, options
 from gnomon.systems.slurm.sbatch.refusals import WRONG, Refusal, RefusedError, error
 from gnomon.systems.slurm.sbatch.settings import Settings, obey, obey_environment
+from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.values import Place
 
 _WHY = {one.name: one.why for one in OPTIONS if one.why}
@@ -44,11 +46,13 @@ def submission(
     user: str = "",
     site: Site = _ANY_SITE,
     read: Callable[[str], str | None] = lambda path: None,
+    now: datetime | None = None,
 ) -> Submission | Refusal:
     """What ``sbatch args`` submits, or how it refuses.
 
     ``script``: the text of the script, wherever it comes from; without it that which ``args`` name is asked of
-    ``read``, as files of hosts are. ``env``: the variables that are looked at. ``user`` root may
+    ``read``, as files of hosts are. ``env``: the variables that are looked at. ``now``: when (without it
+    ``--begin`` and ``--deadline`` are not compared). ``user`` root may
     ask for more. Raises nothing.
 
     >>> submission(["-n4", "x.sh"], "#!/bin/sh\\n#SBATCH -t 5 -n2\\nrun\\n").requests[0].tasks
@@ -56,7 +60,7 @@ def submission(
     >>> submission(["-t", "abc"], "#!/bin/sh\\n")
     Refusal(text='sbatch: error: Invalid --time specification', rc=255, controller=False)
     """
-    place = Place(site.version, user == "root", read)
+    place = Place(site.version, user == "root", read, now)
     try:
         return _submission([str(word) for word in args], script, env or {}, user, site, place)
     except RefusedError as refused:

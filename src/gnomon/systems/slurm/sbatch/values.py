@@ -28,11 +28,13 @@ _ANY_DAY = datetime(2000, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an option is read: the version, whether the user is privileged, files, and what sbatch says meanwhile."""
+    """Where an option is read: the version, whether the user is privileged, files, the time of submission (None: not
+    known), and what sbatch says meanwhile."""
 
     version: tuple[int, int] = (25, 5)
     privileged: bool = False
     read: Callable[[str], str | None] = lambda path: None
+    now: datetime | None = None
     said: list[str] = field(default_factory=list)
 
 
@@ -143,6 +145,17 @@ def _is_moment(value: str) -> bool:
     except InputError:
         return False
     return True
+
+
+def in_order(begin: str | None, deadline: str | None, now: datetime | None) -> bool:
+    """Whether the deadline is not before the begin, seen from ``now`` (None: nobody knows).
+
+    >>> in_order("now+1hour", "now+30minutes", datetime(2026, 1, 1)), in_order("16:00", None, datetime(2026, 1, 1))
+    (False, True)
+    """
+    if not begin or not deadline or now is None:
+        return True
+    return times.moment(begin, now) <= times.moment(deadline, now)
 
 
 _COUNT = re.compile(r"\s*([+]?[0-9]{1,18})([km]?)\s*\Z", re.ASCII | re.I)
