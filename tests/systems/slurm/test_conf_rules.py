@@ -120,6 +120,7 @@ def test_nodes_of_a_partition() -> None:
         ("EXCLUSIVE", "EXCLUSIVE", 1),
         ("YES:1", "NO", 1),
         ("FORCE:0", "NO", 1),
+        ("FORCE:3x", "FORCE", 3),
     ],
 )
 def test_sharing(written: str, word: str, jobs: int) -> None:
@@ -155,6 +156,12 @@ def test_root_jobs_follow_the_cluster_unless_the_line_says_otherwise() -> None:
     assert not partition("Nodes=n1", "PartitionName=DEFAULT DisableRootJobs=YES").disable_root_jobs
 
 
+def test_some_keys_hold_for_their_own_line_alone() -> None:
+    """``_parse_partitionname`` does not look for them in DEFAULT (as libslurm 22.05.8 reads them)."""
+    found = partition("Nodes=n1", "PartitionName=DEFAULT SuspendTime=5 ExclusiveUser=YES SuspendTimeout=7")
+    assert (found.suspend_time_s, found.exclusive_user, found.suspend_timeout_s) == (None, False, 7)
+
+
 def test_the_last_default_partition_is_the_default() -> None:
     conf = conf_of("NodeName=n1\nPartitionName=a Default=YES\nPartitionName=b Default=YES\nPartitionName=c")
     assert [one.default for one in conf.partitions] == [False, True, False]
@@ -182,7 +189,20 @@ def test_the_last_default_partition_is_the_default() -> None:
         ("PriorityCalcPeriod=0", 'Bad value "0" for PriorityCalcPeriod', 3),
         ("SelectTypeParameters=CR_Cake", "Bad SelectTypeParameter: CR_Cake", 3),
         ("Licenses=a:b", "Invalid configured licenses: a:b", 3),
-        ("SuspendTime=never", 'Bad value "never" for SuspendTime', 3),
+        ("SelectTypeParameters=CR_CPU,CR_Core", "Bad SelectTypeParameter: CR_CPU,CR_Core", 3),
+        ("SelectTypeParameters=CR_CPU,CR_ONE_TASK_PER_CORE", "Bad SelectTypeParameter: CR_CPU,CR_ONE_TASK", 3),
+        ("SelectTypeParameters=CR_LLN", "Invalid SelectTypeParameters: CR_LLN, You need at least", 3),
+        ("PreemptMode=CANCEL,REQUEUE", "PreemptMode=CANCEL,REQUEUE invalid", 3),
+        ("MaxJobCount=0", "MaxJobCount=0, No jobs permitted", 3),
+        ("FirstJobId=0", "FirstJobId cannot be zero", 3),
+        ("EnforcePartLimits=x", "Bad EnforcePartLimits: x", 3),
+        ("AccountingStorageEnforce=x", "AccountingStorageEnforce invalid: x", 3),
+        ("PriorityUsageResetPeriod=x", 'Bad value "x" for PriorityUsageResetPeriod', 3),
+        ("SchedulerType=sched/wiki", "cannot find sched plugin for sched/wiki", 3),
+        ("PriorityWeightTRES=gres/x=1", "failed to parse tres weights str 'gres/x=1'", 3),
+        ("KillWait=abc", 'KillWait value "abc" is not a valid number', 3),
+        ("KillWait=08", 'KillWait value "08" is not a valid number', 3),
+        ("PriorityFavorSmall=maybe", '"maybe" is not a valid option for "PriorityFavorSmall"', 3),
         ("KillWait=3 JobRequeue=1", 'Parse error: "JobRequeue=1"', 3),
         ("TopologyPlugin=topology/tree", "something wrong with opening/reading topology.conf", 3),
         ("just words", 'Parse error: "just words"', 3),
@@ -195,12 +215,6 @@ def test_what_ends_slurmctld_is_an_error_at_its_line(text: str, words: str, line
     assert (raised.value.file, raised.value.line) == ("slurm.conf", line)
 
 
-def test_a_number_of_the_cluster_that_cannot_be_read_is_noted_and_its_default_holds() -> None:
-    conf = conf_of("KillWait=abc\nNodeName=n1\nPartitionName=p Nodes=n1")
-    assert conf.seconds("KillWait") == 30
-    assert 'KillWait value "abc" is not a valid number; the default holds' in notes(conf)
-
-
 def test_of_a_key_given_twice_the_last_holds() -> None:
     conf = conf_of("KillWait=1\nkillwait=2\nNodeName=n1\nPartitionName=p Nodes=n1")
     assert conf.seconds("KillWait") == 2
@@ -210,6 +224,52 @@ def test_of_a_key_given_twice_the_last_holds() -> None:
 def test_keys_that_change_nothing_are_listed_once() -> None:
     conf = conf_of("SlurmUser=slurm\nAuthType=auth/munge\nNodeName=n1\nPartitionName=p Nodes=n1")
     assert notes(conf) == ["these keys change nothing here: AuthType, SlurmUser"]
+
+
+def test_what_slurmctld_complains_of_and_does_not_look_at() -> None:
+    text = "SchedulerTimeSlice=3\nTreeWidth=0\nDefMemPerCPU=1\nDefMemPerNode=2\nSuspendTime=5x\n"
+    conf = conf_of(f"{text}NodeName=n1\nPartitionName=p Nodes=n1")
+    assert (conf.seconds("SchedulerTimeSlice"), conf.number("TreeWidth")) == (30, 16)
+    assert (conf.number("DefMemPerCPU"), conf.number("DefMemPerNode")) == (None, 2)
+    assert conf.seconds("SuspendTime") == 5
+    assert notes(conf) == [
+        "SuspendTime=5x is read as 5",
+        "DefMemPerCPU ignored, since it's mutually exclusive with DefMemPerNode",
+        "SchedulerTimeSlice must be at least 5 seconds; the default holds",
+        "TreeWidth=0 is invalid; the default holds",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "taken"),
+    [
+        ("OFF", True),
+        ("gang", True),
+        ("OFF,GANG", True),
+        ("suspend,gang", True),
+        ("REQUEUE,WITHIN", True),
+        ("OFF,CANCEL", False),
+        ("REQUEUE,SUSPEND", False),
+        ("CANCEL,GANG,WITHIN", False),
+        ("CHECKPOINT", False),
+        ("PRIORITY", False),
+    ],
+)
+def test_modes_of_preemption_that_go_together(mode: str, taken: bool) -> None:
+    """As ``slurm_conf_init`` of libslurm 22.05.8 takes them for a partition."""
+    text = f"NodeName=n1\nPartitionName=p Nodes=n1 PreemptMode={mode}"
+    if taken:
+        assert conf_of(text, version=(22, 5)).partitions
+    else:
+        with pytest.raises(InputError, match=f'Bad value "{mode}" for PreemptMode'):
+            conf_of(text, version=(22, 5))
+
+
+def test_whole_nodes_do_not_count_cores() -> None:
+    text = "SelectType=select/linear\nSelectTypeParameters={}\nNodeName=n1\nPartitionName=p Nodes=n1"
+    assert conf_of(text.format("CR_Memory")).text("SelectTypeParameters") == "CR_Memory"
+    with pytest.raises(InputError, match="Invalid SelectTypeParameters for select/linear: CR_CORE,"):
+        conf_of(text.format("CR_Core"))
 
 
 def test_licences_and_parameters_of_the_scheduler() -> None:

@@ -18,6 +18,14 @@ def test_compresses_as_scontrol_show_hostlist() -> None:
     assert compress(names) == "n[1-3,5],a-b[01-02],x1y[3-4],x2y[3-4]"
 
 
+def test_of_three_brackets_the_last_counts_fastest_then_the_first() -> None:
+    """As ``hostlist_create`` of libslurm 22.05.8 gives them."""
+    assert expand("r[1-2]c[1-2]n[1-2]") == (
+        *("r1c1n1", "r1c1n2", "r2c1n1", "r2c1n2"),
+        *("r1c2n1", "r1c2n2", "r2c2n1", "r2c2n2"),
+    )
+
+
 @pytest.mark.parametrize(
     ("names", "text"),
     [

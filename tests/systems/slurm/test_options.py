@@ -73,4 +73,5 @@ def test_a_key_that_slurm_does_not_have_is_a_fault_of_the_program() -> None:
 
 def test_processes_that_do_not_die_are_given_five_times_the_message_timeout() -> None:
     assert Conf((), ()).seconds("UnkillableStepTimeout") == 60
+    assert Conf((), (), {"messagetimeout": "30"}, version=(22, 5)).seconds("UnkillableStepTimeout") == 60
     assert Conf((), (), {"messagetimeout": "30"}).seconds("UnkillableStepTimeout") == 150

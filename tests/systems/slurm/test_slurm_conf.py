@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from tests.systems.slurm.shown import DATA, shown
 ACCEPTED = sorted(path.parent.name for path in DATA.glob("*/show-nodes.txt"))
 REFUSED = {
     "err-bad-range": (3, "Unable to create NodeAddr list from n[4-1]"),
-    "err-bad-values": (4, 'CPUs value "two" is not a valid number'),
+    "err-bad-values": (3, 'SlurmctldTimeout value "abc" is not a valid number'),
     "err-duplicate-node": (4, "Duplicated NodeName n3 in the config file"),
     "err-duplicate-partition": (5, "_build_single_partitionline_info: duplicate entry for partition p"),
     "err-no-partition": (None, "No PartitionName information available!"),
@@ -168,6 +169,20 @@ def test_the_configurations_of_all_golden_cases_are_read_without_a_complaint() -
         assert conf.nodes, case["name"]
         assert conf.partitions, case["name"]
         assert all(note.field == "slurm.conf" for note in conf.notes), case["name"]
+
+
+def test_a_folder_stands_for_the_slurm_conf_in_it() -> None:
+    assert read_conf(DATA / "03-gpu", version=(22, 5)) == read("03-gpu")
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        read_conf(tmp_path / "slurm.conf")
+    assert raised.value.file == str(tmp_path / "slurm.conf")
+    (tmp_path / "slurm.conf").write_text("ClusterName=x\nInclude nodes.conf\n")
+    with pytest.raises(InputError) as raised:
+        read_conf(tmp_path)
+    assert raised.value.file == str(tmp_path / "nodes.conf")
 
 
 # ------------------------------------------------------------------ the version

@@ -36,7 +36,7 @@ def test_limits(text: str, seconds: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1h", "1-2-3", "1:2:3:4", "5:", ":5", "1-2:", "1:2-3", "-5", "forever", "9" * 40]
+    "text", ["", "x", "1h", "1-2-3", "1:2:3:4", "5:", ":5", "1-2:", "1-:5", "1:2-3", "-5", "forever", "9" * 40]
 )
 def test_what_is_no_limit(text: str) -> None:
     with pytest.raises(InputError, match="Invalid time limit"):
@@ -83,6 +83,7 @@ def test_what_is_printed_reads_the_same(seconds: int) -> None:
         ("1224", "2026-12-24T00:00:00"),
         ("12/24/27-18:00", "2027-12-24T18:00:00"),
         ("12.24.27", "2027-12-24T00:00:00"),
+        ("12/24/ noon", "2026-12-24T12:00:00"),
         ("uts1700000000", "2023-11-14T22:13:20"),
     ],
 )
@@ -91,7 +92,21 @@ def test_moments(text: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "soon", "25:00", "12:60", "13/01", "now+", "now+1fortnight", "2026-13-01", "32", "--"]
+    "text",
+    [
+        "",
+        "soon",
+        "25:00",
+        "12:60",
+        "13/01",
+        "now+",
+        "now+1fortnight",
+        "2026-13-01",
+        "2027-1-20",
+        "302 12/24",
+        "32",
+        "--",
+    ],
 )
 def test_what_is_no_moment(text: str) -> None:
     with pytest.raises(InputError, match="Invalid time specification"):

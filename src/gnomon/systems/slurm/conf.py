@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gnomon.model.work import Note
 from gnomon.systems.slurm.options import KEYS, default_of
 from gnomon.systems.slurm.times import limit_minutes, limit_seconds
-from gnomon.systems.slurm.values import boolean, number
+from gnomon.systems.slurm.values import boolean, leading_number, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +192,9 @@ class Conf:
             return limit_seconds(value)
         if kind == "limit":
             minutes = limit_minutes(value)
-        elif kind == "idle" and value.lower() in ("none", "-1"):
-            return None
+        elif kind == "idle":
+            never = value.lower() in ("none", "infinite") or leading_number(value) < 0
+            return None if never else leading_number(value)
         else:
             amount = number(value, key)
             if kind != "minutes":

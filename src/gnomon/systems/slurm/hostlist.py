@@ -124,7 +124,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def _expanded(token: str, text: str) -> Iterator[str]:
-    """The names of one token, the last bracket counting fastest."""
+    """The names of one token: the last bracket counts fastest, then the first, the second, …"""
     if "[" not in token:
         yield token
         return
@@ -137,8 +137,11 @@ def _expanded(token: str, text: str) -> Iterator[str]:
         total *= len(choice)
     if total > HOSTS_MAX:
         raise _bad("too many hosts", text)
-    for chosen in product(*choices):
-        yield "".join(chosen)
+    *before, last = choices
+    for chosen in product(*reversed(before)):
+        prefix = "".join(reversed(chosen))
+        for part in last:
+            yield prefix + part
 
 
 def _numbers(ranges: str, text: str) -> list[str]:

@@ -104,7 +104,7 @@ _LOOKED_AT: Final = """
     TopologyParam text
     TopologyPlugin text
     TreeWidth number
-    UnkillableStepTimeout seconds
+    UnkillableStepTimeout seconds 60
 """
 
 _PASSED_OVER: Final = """
@@ -184,8 +184,8 @@ def default_of(key: str, version: Version, options: Mapping[str, str]) -> str:
         return [value for since, value in _SINCE[key] if version >= since][-1]
     if key == "selecttypeparameters":
         chosen = options.get("selecttype") or default_of("selecttype", version, options)
-        return "CR_Core_Memory" if "cons_tres" in chosen.lower() else ""
-    if key == "unkillablesteptimeout":
+        return "CR_Core_Memory" if "cons_tres" in chosen.lower() and version >= (23, 11) else ""
+    if key == "unkillablesteptimeout" and version > OLDEST:
         timeout = options.get("messagetimeout", KEYS["messagetimeout"].default)
         return str(max(60, 5 * int(timeout))) if timeout.isdecimal() else "60"
     return KEYS[key].default

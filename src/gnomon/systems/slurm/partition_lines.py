@@ -12,11 +12,14 @@ from typing import Final
 
 from gnomon.model.errors import InputError
 from gnomon.systems.slurm.conf import NodeConf, PartitionConf
+from gnomon.systems.slurm.conf_checks import is_preempt_mode
 from gnomon.systems.slurm.conf_lines import Entry, Notes, entries_of, entry_of, keys_of
 from gnomon.systems.slurm.hostlist import expand
 from gnomon.systems.slurm.lines import Line
+from gnomon.systems.slurm.options import Version
 from gnomon.systems.slurm.times import LIMIT_FORMS, limit_minutes
 from gnomon.systems.slurm.tres_weights import tres_weights
+from gnomon.systems.slurm.values import leading_number
 
 UNLIMITED_MINUTES: Final = 65_535
 """OverTimeLimit=UNLIMITED: INFINITE16, 45 days."""
@@ -32,9 +35,15 @@ _KEYS = keys_of(
 )
 _NODESET_KEYS = keys_of(texts="Feature Nodes")
 _PASSED_OVER = ("AllocNodes", "CpuBind", "Topology")
-_LINE_ONLY = ("DisableRootJobs", "ExclusiveUser", "ExclusiveTopo", "PowerDownOnIdle", "SelectTypeParameters")
+_LINE_ONLY = (
+    "DisableRootJobs",
+    "ExclusiveTopo",
+    "ExclusiveUser",
+    "PowerDownOnIdle",
+    "SelectTypeParameters",
+    "SuspendTime",
+)
 _STATES = ("DOWN", "UP", "DRAIN", "INACTIVE")
-PREEMPT_MODES: Final = frozenset({"OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG", "WITHIN", "PRIORITY"})
 _SELECTED = ("CR_CORE_MEMORY", "CR_CORE", "CR_SOCKET_MEMORY", "CR_SOCKET")
 _SHARING_DEFAULT = 4
 
@@ -48,21 +57,26 @@ class NodeSet:
     nodes: str
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """What lines of partitions refer to: the nodes in the order of the node table, sets, the keys that stand alone."""
+
+    nodes: Sequence[NodeConf]
+    sets: Sequence[NodeSet]
+    options: Mapping[str, str]
+    version: Version
+    notes: Notes
+
+
 def node_sets(lines: Iterable[Line], notes: Notes) -> list[NodeSet]:
     """The ``NodeSet=`` lines."""
     entries = [entry_of(line, _NODESET_KEYS, {}, notes) for line in lines]
     return [NodeSet(entry.name, entry.own.get("feature", ""), entry.own.get("nodes", "")) for entry in entries]
 
 
-def partitions_of(
-    lines: Iterable[Line],
-    nodes: Sequence[NodeConf],
-    sets: Sequence[NodeSet],
-    options: Mapping[str, str],
-    notes: Notes,
-) -> tuple[PartitionConf, ...]:
+def partitions_of(lines: Iterable[Line], cluster: Cluster) -> tuple[PartitionConf, ...]:
     """The ``PartitionName=`` lines. Raises :class:`InputError` in slurmctld's words where it would end."""
-    lines = list(lines)
+    lines, notes = list(lines), cluster.notes
     for line in lines:
         if line.first.value.lower() == "default":
             for pair in line.others:
@@ -75,7 +89,7 @@ def partitions_of(
             words = f"_build_single_partitionline_info: duplicate entry for partition {entry.name}"
             raise entry.error(words)
         try:
-            partitions[entry.name] = _partition(entry, nodes, sets, options, notes)
+            partitions[entry.name] = _partition(entry, cluster)
         except InputError as error:
             raise error.at(file=entry.line.file, line=entry.line.number) from None
         if partitions[entry.name].default:
@@ -111,9 +125,8 @@ def named_nodes(text: str, nodes: Sequence[NodeConf], sets: Sequence[NodeSet]) -
     return known + [name for name in wanted if name not in taken]
 
 
-def _partition(
-    entry: Entry, nodes: Sequence[NodeConf], sets: Sequence[NodeSet], options: Mapping[str, str], notes: Notes
-) -> PartitionConf:
+def _partition(entry: Entry, cluster: Cluster) -> PartitionConf:
+    options, notes = cluster.options, cluster.notes
     for key in _PASSED_OVER:
         if (entry.text(key.lower()) or "all").lower() != "all":
             notes.key_passed_over(f"{key} of a partition")
@@ -133,7 +146,7 @@ def _partition(
     accounts, qos = _admitted(entry, "Accounts", notes), _admitted(entry, "Qos", notes)
     return PartitionConf(
         entry.name,
-        nodes=_nodes(entry, nodes, sets),
+        nodes=_nodes(entry, cluster),
         default=entry.flag("default"),
         state=_state(entry),
         max_time_min=max_time,
@@ -152,7 +165,7 @@ def _partition(
         priority_job_factor=entry.number("priorityjobfactor", 1) if priority is None else priority,
         oversubscribe="EXCLUSIVE" if exclusive_topo and sharing[0] == "NO" else sharing[0],
         sharing=sharing[1],
-        preempt_mode=_preempt_mode(entry, notes),
+        preempt_mode=_preempt_mode(entry, cluster.version, notes),
         grace_s=entry.number("gracetime", 0),
         over_time_limit_min=_over_time(entry, notes),
         exclusive_user=exclusive_user,
@@ -178,16 +191,16 @@ def _partition(
     )
 
 
-def _nodes(entry: Entry, nodes: Sequence[NodeConf], sets: Sequence[NodeSet]) -> tuple[str, ...]:
+def _nodes(entry: Entry, cluster: Cluster) -> tuple[str, ...]:
     written = entry.text("nodes")
     if not written:
         return ()
     problem = f"Invalid node names in partition {entry.name}"
     try:
-        names = named_nodes(",".join(written.split()), nodes, sets)
+        names = named_nodes(",".join(written.split()), cluster.nodes, cluster.sets)
     except InputError as error:
         raise entry.error(f"{problem} ({error.problem})", "nodes") from None
-    known = frozenset(node.name for node in nodes)
+    known = frozenset(node.name for node in cluster.nodes)
     missing = [name for name in names if name not in known]
     if missing:
         raise entry.line.error(problem, field="Nodes", found=missing[0])
@@ -226,20 +239,21 @@ def _sharing(entry: Entry, notes: Notes) -> tuple[str, int]:
         raise InputError(f'Bad value "{written}" for OverSubscribe', field="OverSubscribe", allowed=allowed)
     if not colon:
         return word, _SHARING_DEFAULT
-    jobs = int(number) if number.isdecimal() and len(number) < 6 else 0
+    jobs = leading_number(number)
     if jobs < (2 if word == "YES" else 1):
         notes.taken("OverSubscribe", f"Ignoring bad OverSubscribe value: {written}")
         return "NO", 1
     return word, jobs
 
 
-def _preempt_mode(entry: Entry, notes: Notes) -> str:
+def _preempt_mode(entry: Entry, version: Version, notes: Notes) -> str:
     written = entry.text("preemptmode")
     if written is None:
         return ""
-    modes = [mode.strip().upper() for mode in written.split(",")]
-    if not PREEMPT_MODES.issuperset(modes):
+    if not is_preempt_mode(written, version):
         raise InputError(f'Bad value "{written}" for PreemptMode', field="PreemptMode")
+    modes = [mode.strip().upper() for mode in written.split(",") if mode.strip()]
+    modes = ["SUSPEND" if mode == "ON" else mode for mode in modes]
     if "GANG" in modes:
         notes.taken("PreemptMode", "PreemptMode=GANG is a cluster-wide option and cannot be set at partition level")
         modes.remove("GANG")
@@ -252,14 +266,15 @@ def _over_time(entry: Entry, notes: Notes) -> int | None:
         return None
     if written.lower() in ("infinite", "unlimited"):
         return UNLIMITED_MINUTES
-    if not written.isdecimal() or not written.isascii() or len(written) > 10:
+    minutes = leading_number(written)
+    if minutes < 0:
         notes.taken("OverTimeLimit", f"Ignoring bad OverTimeLimit value: {written}")
         return None
-    return min(int(written), UNLIMITED_MINUTES)
+    return min(minutes, UNLIMITED_MINUTES)
 
 
 def _suspend_time(entry: Entry) -> int | None:
-    written = entry.text("suspendtime")
+    written = entry.own.get("suspendtime")
     if written is None or written.lower() in ("none", "infinite", "unlimited", "-1"):
         return None
     if not written.isdecimal() or not written.isascii() or len(written) > 10:

@@ -12,49 +12,42 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from gnomon.formats.files import read_text
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm import times, values
 from gnomon.systems.slurm.conf import Block, Conf, NodeConf, Switch
+from gnomon.systems.slurm.conf_checks import Options, check_options, check_type
 from gnomon.systems.slurm.conf_lines import Notes
 from gnomon.systems.slurm.gres_conf import GresFile, gres_file, gres_of_nodes
 from gnomon.systems.slurm.hostlist import name_key
 from gnomon.systems.slurm.lines import Line, Opener, included_from, read_lines
 from gnomon.systems.slurm.node_lines import NodeLine, down_nodes, node_lines
-from gnomon.systems.slurm.options import KEYS, LINES, NEWEST, OLDEST, REPEATED, Key, Version, default_of
-from gnomon.systems.slurm.partition_lines import PREEMPT_MODES, node_sets, partitions_of
+from gnomon.systems.slurm.options import KEYS, LINES, NEWEST, OLDEST, REPEATED, Version, default_of
+from gnomon.systems.slurm.partition_lines import Cluster, node_sets, partitions_of
 from gnomon.systems.slurm.topology_conf import blocks_of, by_place, switches_of
-from gnomon.systems.slurm.tres_weights import tres_weights
 
 _VERSION = re.compile(
     r"^\s*(?:SLURM_VERSION\s*=|SlurmctldVersion\s*=|#.{0,40}?\bslurm(?:ctld)?\s+(?:version\s*)?v?)\s*(\d\d)\.(\d\d)\b",
     re.I | re.M | re.ASCII,
 )
-_RESET_PERIODS: Final = ("none", "now", "daily", "weekly", "monthly", "quarterly", "yearly")
-_SELECT_WORDS: Final = frozenset(
-    """cr_cpu cr_cpu_memory cr_core cr_core_memory cr_socket cr_socket_memory cr_memory cr_lln cr_pack_nodes
-    cr_one_task_per_core cr_core_default_dist_block other_cons_res other_cons_tres multiple_sharing_gres_pj
-    enforce_binding_gres one_task_per_sharing_gres ll_shared_gres""".split()
-)
 
 
 def read_conf(path: str | os.PathLike[str], *, version: Version | None = None) -> Conf:
-    """The configuration whose slurm.conf this is, with gres.conf and topology.conf beside it.
+    """The configuration of this slurm.conf, or of the one in this folder, with gres.conf and topology.conf beside it.
 
     ``version``: whose defaults hold, for instance (22, 5); None: what a comment of the file says, else the newest.
     Raises :class:`InputError`.
     """
-    main = os.fspath(path)
-    beside = Path(main).parent
-    texts = {name: _text_if_there(beside / name) for name in ("gres.conf", "topology.conf")}
-    conf = _Reader(version).read(
-        _Source(main, read_text(main), _open_file),
-        _source(beside / "gres.conf", texts["gres.conf"]),
-        _source(beside / "topology.conf", texts["topology.conf"]),
+    given = Path(path)
+    main = given / "slurm.conf" if given.is_dir() else given
+    reader = _Reader(version)
+    if (main.parent / "topology.yaml").is_file():
+        reader.notes.add("not modelled", "topology.yaml", "only topology.conf is read")
+    return reader.read(
+        _Source(str(main), read_text(main), _open_file),
+        _beside(main, "gres.conf"),
+        _beside(main, "topology.conf"),
     )
-    return conf
 
 
 def conf_of(
@@ -112,7 +105,7 @@ class _Reader:
         version = self._version(main.text)
         lines = main.lines()
         options = self._options(lines)
-        _check_options(options, version)
+        check_options(options, version, self.notes)
         values_of = {name: value for name, (value, _) in options.items()}
         gres_types = tuple(dict.fromkeys(_words(values_of.get("grestypes", ""))))
         node_parts = node_lines(_of(lines, "nodename"), gres_types, self.notes)
@@ -122,7 +115,7 @@ class _Reader:
         nodes, switches, blocks, sizes = self._topology(nodes, options, version, topology)
         sets = node_sets(_of(lines, "nodeset"), self.notes)
         partition_lines = _of(lines, "partitionname")
-        partitions = partitions_of(partition_lines, nodes, sets, values_of, self.notes)
+        partitions = partitions_of(partition_lines, Cluster(nodes, sets, values_of, version, self.notes))
         if not partitions:
             raise InputError("No PartitionName information available!", file=main.file)
         for _line in _of(lines, "frontendname"):
@@ -132,7 +125,7 @@ class _Reader:
             partitions,
             options=values_of,
             scheduler=parameters(values_of.get("schedulerparameters", "")),
-            licenses=licenses_of(*options.get("licenses", ("", None))),
+            licenses=licenses_of(*options.get("licenses", ("",))),
             switches=switches,
             blocks=blocks,
             block_sizes=sizes,
@@ -148,9 +141,9 @@ class _Reader:
             self.notes.add("guess", "version", f"{spoken[0]} is read with the defaults of {spoken[1]}")
         return nearest
 
-    def _options(self, lines: Sequence[Line]) -> dict[str, tuple[str, Line | None]]:
+    def _options(self, lines: Sequence[Line]) -> Options:
         """The keys that stand alone, by their names in lower case: the last value and where it is."""
-        options: dict[str, tuple[str, Line | None]] = {}
+        options: Options = {}
         for line in lines:
             name = line.first.key.lower()
             if name in LINES:
@@ -162,8 +155,7 @@ class _Reader:
             if line.others:
                 rest = " ".join(f"{pair.key}={pair.value}" for pair in line.others)
                 raise line.error(f'Parse error: "{rest}"', field=known.name)
-            if not self._readable(known, line.first.value):
-                continue
+            check_type(known, line)
             value = line.first.value
             if name in options and name in REPEATED:
                 value = f"{options[name][0]},{value}"
@@ -173,18 +165,6 @@ class _Reader:
                 self.notes.key_passed_over(known.name)
             options[name] = (value, line)
         return options
-
-    def _readable(self, known: Key, value: str) -> bool:
-        """Whether slurmctld can read a value; if not, it complains and the default holds."""
-        try:
-            if known.kind == "boolean":
-                values.boolean(value, known.name)
-            elif known.kind in ("number", "seconds", "minutes"):
-                values.number(value, known.name, known.bits)
-        except InputError as error:
-            self.notes.taken(known.name, f"{error.problem}; the default holds")
-            return False
-        return True
 
     def _nodes(
         self, parts: Sequence[NodeLine], lines: Sequence[Line], gres: _Source | None, gres_types: Sequence[str]
@@ -199,7 +179,7 @@ class _Reader:
     def _topology(
         self,
         nodes: tuple[NodeConf, ...],
-        options: Mapping[str, tuple[str, Line | None]],
+        options: Options,
         version: Version,
         source: _Source | None,
     ) -> tuple[tuple[NodeConf, ...], tuple[Switch, ...], tuple[Block, ...], tuple[int, ...]]:
@@ -215,9 +195,8 @@ class _Reader:
                 self.notes.taken("topology.conf", f"not read, TopologyPlugin is topology/{plugin}")
             return by_name, (), (), ()
         if source is None:
-            line = options["topologyplugin"][1]
             problem = "something wrong with opening/reading topology.conf: No such file or directory"
-            raise line.error(problem, field="TopologyPlugin") if line else InputError(problem)
+            raise options["topologyplugin"][1].error(problem, field="TopologyPlugin")
         lines, names = source.lines(), [node.name for node in by_name]
         try:
             if plugin == "block":
@@ -261,61 +240,6 @@ def licenses_of(text: str, line: Line | None = None) -> dict[str, int]:
     return result
 
 
-def _check_options(options: Mapping[str, tuple[str, Line | None]], version: Version) -> None:
-    """What ``_validate_and_set_defaults`` ends slurmctld for."""
-
-    def bad(key: str, problem: str) -> InputError:
-        line = options[key][1]
-        return line.error(problem, field=KEYS[key].name) if line else InputError(problem, field=KEYS[key].name)
-
-    written = {name: value for name, (value, _) in options.items()}
-    for key, (value, _) in options.items():
-        kind, name = KEYS[key].kind, KEYS[key].name
-        if kind in ("limit", "precise"):
-            try:
-                minutes = times.limit_minutes(value)
-            except InputError:
-                raise bad(key, f'Bad value "{value}" for {name}') from None
-            if key == "prioritycalcperiod" and not minutes:
-                raise bad(key, f'Bad value "{value}" for {name}')
-        elif kind == "idle" and value.lower() not in ("none", "-1", "infinite") and not _plain(value):
-            raise bad(key, f'Bad value "{value}" for {name}')
-    reset = written.get("priorityusageresetperiod")
-    if reset is not None and reset.lower() not in _RESET_PERIODS:
-        raise bad("priorityusageresetperiod", f'Bad value "{reset}" for PriorityUsageResetPeriod')
-    if (
-        reset is None
-        and "prioritydecayhalflife" in written
-        and times.limit_minutes(written["prioritydecayhalflife"]) == 0
-    ):
-        raise bad(
-            "prioritydecayhalflife",
-            "You have to either have PriorityDecayHalfLife != 0 or PriorityUsageResetPeriod set to something or the "
-            "priority plugin will result in rolling over.",
-        )
-    for word in _words(written.get("selecttypeparameters", "").lower()):
-        if word not in _SELECT_WORDS:
-            raise bad("selecttypeparameters", f"Bad SelectTypeParameter: {written['selecttypeparameters']}")
-    modes = [mode.upper() for mode in _words(written.get("preemptmode", "OFF"))]
-    if not PREEMPT_MODES.issuperset(modes):
-        raise bad("preemptmode", f"PreemptMode={written['preemptmode']} invalid")
-    if modes == ["SUSPEND"]:
-        raise bad("preemptmode", "PreemptMode=SUSPEND requires GANG too")
-    preempts = written.get("preempttype", "preempt/none").lower() != "preempt/none"
-    on = set(modes) - {"GANG", "OFF"} - ({"WITHIN", "PRIORITY"} if preempts else set())
-    if preempts != bool(on):
-        raise bad("preempttype" if preempts else "preemptmode", "PreemptType and PreemptMode values incompatible")
-    if "priorityweighttres" in written:
-        try:
-            tres_weights(written["priorityweighttres"], written, "PriorityWeightTRES")
-        except InputError as error:
-            raise bad("priorityweighttres", error.problem) from None
-
-
-def _plain(value: str) -> bool:
-    return value.isdecimal() and value.isascii() and len(value) <= 10
-
-
 def _of(lines: Iterable[Line], key: str) -> list[Line]:
     return [line for line in lines if line.first.key.lower() == key]
 
@@ -324,12 +248,10 @@ def _words(text: str) -> list[str]:
     return [word for part in text.split(",") if (word := part.strip())]
 
 
-def _text_if_there(path: Path) -> str | None:
-    return read_text(path) if path.is_file() and path.stat().st_size else None
-
-
-def _source(path: Path, text: str | None) -> _Source | None:
-    return None if text is None else _Source(str(path), text, _open_file)
+def _beside(main: Path, name: str) -> _Source | None:
+    """A file in the same folder, if it is there and not empty."""
+    path = main.parent / name
+    return _Source(str(path), read_text(path), _open_file) if path.is_file() and path.stat().st_size else None
 
 
 def _open_file(name: str, file: str) -> tuple[str, str]:

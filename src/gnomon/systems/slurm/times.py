@@ -18,14 +18,14 @@ MOMENT_FORMS: Final = (
     "HH:MM[:SS] [AM|PM], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, midnight, noon, teatime, now+1hour"
 )
 
-_DAYS = re.compile(r"([0-9]+)-([0-9]+)?(?::([0-9]+))?(?::([0-9]+))?\Z", re.ASCII)
+_DAYS = re.compile(r"([0-9]+)-(?:([0-9]+)(?::([0-9]+)(?::([0-9]+))?)?)?\Z", re.ASCII)
 _CLOCK = re.compile(r"([0-9]+)(?::([0-9]+))?(?::([0-9]+))?\Z", re.ASCII)
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _DELTA = re.compile(r"\s*now\s*(?:([+-])\s*([0-9][0-9\s]*)((?:second|minute|hour|day|week)s?)?)?\s*\Z", re.I | re.ASCII)
 _WORDS = {"midnight": 0, "noon": 12, "elevenses": 11, "fika": 15, "teatime": 16}
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*(am|pm)?", re.I | re.ASCII)
-_ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
-_DATE = re.compile(r"([0-9]{1,2}+)[./]?([0-9]{1,2}+)(?:[./]?([0-9]{2}))?", re.ASCII)
+_ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{1,2})", re.ASCII)
+_DATE = re.compile(r"([0-9]{1,2}+)[./]?([0-9]{1,2}+)[./]?(?:([0-9]{2})|(?![0-9]))", re.ASCII)
 _UTS = re.compile(r"uts([0-9]{7,12})\Z", re.I | re.ASCII)
 _EPOCH = datetime(1970, 1, 1)
 _DIGITS_MAX = 10
@@ -157,9 +157,10 @@ def _clock_and_date(text: str, now: datetime) -> tuple[_Clock | None, _Date | No
         elif time := _TIME.match(text, at):
             clock, at = _time_of_day(time), time.end()
         elif iso := _ISO.match(text, at):
-            date, at = (int(iso[1]), int(iso[2]), _day(iso[3])), iso.end()
+            date, at = (int(iso[1]), *_day(iso[2], iso[3])), iso.end()
         elif short := _DATE.match(text, at):
-            date, at = (2000 + int(short[3]) if short[3] else None, int(short[1]), _day(short[2])), short.end()
+            year = int(short[3] or 0)
+            date, at = (2000 + year if year else None, *_day(short[1], short[2])), short.end()
         else:
             raise ValueError(text)
     return clock, date
@@ -177,7 +178,7 @@ def _time_of_day(matched: re.Match[str]) -> _Clock:
     return hour, minute, second
 
 
-def _day(text: str) -> int:
-    if not 1 <= int(text) <= 31:
-        raise ValueError(text)
-    return int(text)
+def _day(month: str, day: str) -> tuple[int, int]:
+    if not (1 <= int(month) <= 12 and 1 <= int(day) <= 31):
+        raise ValueError(f"{month}/{day}")
+    return int(month), int(day)

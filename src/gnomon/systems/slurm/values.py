@@ -15,6 +15,7 @@ UNLIMITED: Final = ("unlimited", "infinite")
 _YES: Final = frozenset({"yes", "up", "true", "1"})
 _NO: Final = frozenset({"no", "down", "false", "0"})
 _NUMBER: Final = re.compile(r"\s*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]+)([kK]?)\Z", re.ASCII)
+_LEADING: Final = re.compile(r"\s*[+-]?[0-9]{1,18}", re.ASCII)
 _COUNT: Final = re.compile(r"([0-9]{1,19})([A-Za-z]*)\Z", re.ASCII)
 _WEIGHT: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?)([A-Za-z]?)\Z", re.ASCII)
 _STEPS: Final = "kmgtp"
@@ -42,6 +43,16 @@ def number(value: str, key: str, bits: int = 32) -> int | None:
     if amount >= 2**bits:
         raise InputError(f"{key} value ({value}) is greater than {2**bits - 1}", field=key)
     return amount
+
+
+def leading_number(text: str) -> int:
+    """The number that a text begins with, 0 where it begins with none, as ``strtol`` reads it.
+
+    >>> leading_number("12x"), leading_number("-3"), leading_number("x")
+    (12, -3, 0)
+    """
+    matched = _LEADING.match(text)
+    return int(matched[0]) if matched else 0
 
 
 def boolean(value: str, key: str) -> bool:
