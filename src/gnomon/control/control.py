@@ -19,7 +19,7 @@ from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
 from gnomon.control.placer import MakePlacer, Placer
 from gnomon.control.plane import Plane
-from gnomon.control.plans import SAVES, Plans
+from gnomon.control.plans import SAVES, TOLD, Plans
 from gnomon.control.progress import Progress
 from gnomon.control.redistribution import Redistribution
 from gnomon.control.results import Results
@@ -34,6 +34,7 @@ from gnomon.model.operation import Operation
 from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
+from gnomon.model.work import Shape
 from gnomon.recovery import faults
 from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
@@ -68,7 +69,10 @@ def controlled(
     _check(scenario)
     work = scenario.work
     if placer is not None:  # nobody enters the queue of the loop
-        parts = compose(replace(scenario, work=replace(work, submit_ns=np.full(len(work), NEVER))))
+        held_back = replace(work, submit_ns=np.full(len(work), NEVER))
+        if getattr(placer, "keeps_books", False):  # what its tasks hold is not for the world to count
+            held_back = replace(held_back, shapes=(Shape(),) * len(work.shapes))
+        parts = compose(replace(scenario, work=held_back))
         parts.world.verdict[:] = 0  # whether a task can ever run is the placer's to say
     elif work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
@@ -140,6 +144,7 @@ class Control:
         self._results.begin()
         self._copies.begin()
         if self._placer is not None:
+            self._board.w.watch[:] |= TOLD
             for task, submit in enumerate(scenario.work.submit_ns.tolist()):
                 if task not in scenario.work.needs and submit < NEVER:
                     self._results.submit(task, submit)
@@ -254,7 +259,7 @@ class Control:
         about = _READ[kind] & (task >= 0)
         self._progress.read(kind, task)
         node = w.log_node[first:last]
-        looked_at = (w.watch[task] != 0) | ((node >= 0) & (w.watch_node[node] != 0))
+        looked_at = (w.watch[task] & ~TOLD != 0) | ((node >= 0) & (w.watch_node[node] != 0))
         for row in (first + np.flatnonzero(about & looked_at)).tolist():
             self._happened(row, Kind(int(w.log_kind[row])), int(w.log_subject[row]))
 
@@ -262,7 +267,7 @@ class Control:
         board = self._board
         if kind is Kind.START:
             w = board.w
-            looked_at = w.watch[task] or w.watch_node[w.node[task]]  # still, after what was read before this row
+            looked_at = w.watch[task] & ~TOLD or w.watch_node[w.node[task]]  # still, after what was read before this row
             if looked_at and board.state(task) is State.RUNNING and w.start_row[task] == row:
                 self._machines.begin(task)
         elif kind is Kind.FAIL:

@@ -41,6 +41,10 @@ class Placer(Protocol):
 
     # What follows has an answer of its own for systems without controllers: inherit it.
 
+    keeps_books = False
+    """Whether what its tasks hold, perhaps on several nodes each, stands in books of its own and not in the world's
+    ledger, where a task is on its first node and holds nothing."""
+
     def is_busy(self) -> bool:
         """Whether it will do something by itself though nothing runs."""
         return False

@@ -131,6 +131,6 @@ class Plans:
         return self.saved_ns.get(task, 0) > 0
 
 
-FAILS, USES, GIVES, SAVES = 1, 2, 4, 8
+FAILS, USES, GIVES, SAVES, TOLD = 1, 2, 4, 8, 16
 """Why Python watches a task, in bits of ``World.watch``: it fails by itself; what it uses may matter; others wait for
-its result, or for it to be back."""
+its result, or for it to be back; a scheduler beside the loop is told at once when it ends, and nothing else."""
