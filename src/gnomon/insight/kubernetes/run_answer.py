@@ -21,6 +21,7 @@ from gnomon.insight.kubernetes.probing import against_probe
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
 from gnomon.insight.kubernetes.reruns import against_eviction, rerun
 from gnomon.insight.kubernetes.resizing import against_loss, against_waiting
+from gnomon.insight.kubernetes.rollouts import stuck
 from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
 from gnomon.model.errors import InputError
@@ -75,8 +76,10 @@ def of_run(
         text = general_summary(ground, GeneralSubject("task", native.pods[task].key, (task,)), task, [])
         marked, said = _marked(ground, task, turn)
         said += f" Its layout: {layout.text}" if layout is not None else ""
+        hangs, event = stuck(ground, tasks, _about(who))
+        native_words = marked or event or told.native
         return replace(
-            told, state=state, summary=text + said, native=marked or told.native, chain=links, changes=(), notes=()
+            told, state=state, summary=text + said + hangs, native=native_words, chain=links, changes=(), notes=()
         )
     if simulate is not None:
         changes = [*told.changes, *against_waiting(ground, task, turn.row, simulate)]
