@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gnomon.model.errors import InputError
+from gnomon.systems.slurm.tres import FIXED
 from gnomon.systems.slurm.values import weight
-
-_FIXED = ("cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages")
 
 
 def tres_weights(text: str, options: Mapping[str, str], key: str) -> dict[str, float]:
@@ -48,7 +47,7 @@ def tracked_resources(options: Mapping[str, str]) -> tuple[str, ...]:
     >>> tracked_resources({"accountingstoragetres": "gres/gpu:a100,license/matlab"})[8:]
     ('gres/gpu', 'gres/gpu:a100', 'license/matlab')
     """
-    names = dict.fromkeys(_FIXED)
+    names = dict.fromkeys(FIXED)
     for part in options.get("accountingstoragetres", "").split(","):
         if name := part.strip().lower():
             if name.startswith("gres/"):
