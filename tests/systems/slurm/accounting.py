@@ -75,7 +75,7 @@ def books(
     users = ["add user alice,bob account=phys", "add user carol account=chem"]
     accounts = apply_commands(Accounts(), [*first, *users, *commands])
     tree = Tree(accounts, tracked=tracked, partition_qos=partition_qos or {})
-    usage = Usage(tree, Billing(), half_life_s=more.pop("half_life_s", 7 * 86400))
+    usage = Usage(tree, Billing(), half_life_s=more.pop("half_life_s", 7 * 86400), minutes=True)
     return Books(tree, usage, Limits(tree, usage, enforced(enforce), **more))
 
 

@@ -35,17 +35,25 @@ class FairTree:
         self.tree = tree
         entries = tree.entries
         self._count = max(1, tree.user_count)
-        self._parent = np.array([one.fair_parent.number if one.fair_parent else one.number for one in entries], int)
+        self._parent = np.array([one.fair_parent.number if one.fair_parent else one.number for one in entries], np.intp)
         self._shares = np.array([one.shares_norm for one in entries])
         self._given = np.array([one.shares == PARENT and bool(one.user) for one in entries], bool)
-        self._none = np.array([one.fair_parent is None or (one.shares == PARENT and not one.user) for one in entries])
+        self._none = np.array(
+            [one.fair_parent is None or (one.shares == PARENT and not one.user) for one in entries], bool
+        )
         self._root = next((one for one in entries if one.parent is None), None)
+        chains = [_fair_chain(one) for one in entries]
+        deepest = max((len(chain) for chain in chains), default=0)
+        self._levels = [
+            np.array([i for i, c in enumerate(chains) if len(c) == d], np.intp) for d in range(1, deepest + 1)
+        ]
+        self._users = np.array([one.number for one in entries if one.user], np.intp)
+        none = len(entries)  # stands where a chain has ended
+        self._chains = np.array([(c + [none] * deepest)[:deepest] for c in (chains[i] for i in self._users)], np.intp)
+        self._ranked_entries = np.array([one.number for one in entries if one.fair_parent is not None], np.intp)
         place = {entry: number for number, (_, entry) in enumerate(tree.in_print_order())}
-        self._children = {
-            one: sorted(one.children, key=lambda child: (not child.user, place[child]))
-            for one in entries
-            if one.children
-        }
+        self._place = np.array([place[one] for one in entries], np.intp)
+        self._account = np.array([not one.user for one in entries], bool)
         self.level_fs = np.full(len(entries), NO_VALUE)
         self.effective, self.norm = np.zeros(len(entries)), np.zeros(len(entries))
         self.factor = np.zeros(len(entries))
@@ -73,31 +81,34 @@ class FairTree:
             self._rank()
 
     def _rank(self) -> None:
-        pairs: list[tuple[int, int]] = []
-        level = self.level_fs.tolist()
-        factor = self.factor
-        ranks = [self._count, self._count]  # the rank now, and what it would be without ties
-
-        def descend(siblings: list[Entry], tied_above: bool) -> None:
-            ordered = sorted(siblings, key=lambda one: (-level[one.number], not one.user))
-            last = NO_VALUE
-            for i, entry in enumerate(ordered):
-                own = level[entry.number]
-                tied = tied_above if i == 0 and tied_above else last == own
-                if i:
-                    pairs.append((ordered[i - 1].number, entry.number))
-                if entry.user:
-                    if not tied:
-                        ranks[0] = ranks[1]
-                    factor[entry.number] = ranks[0] / self._count
-                    ranks[1] -= 1
-                elif entry in self._children:
-                    descend(self._children[entry], tied)
-                last = own
-
-        assert self._root is not None
-        descend(self._children.get(self._root, []), False)
-        self._before = np.array([one for one, _ in pairs], dtype=np.intp)
-        self._after = np.array([other for _, other in pairs], dtype=np.intp)
-        self._equal = self.level_fs[self._before] == self.level_fs[self._after]
+        """Go down the tree: sort each level, mark the ties, and count the users off in the order of their paths."""
+        level, among, parent = self.level_fs, self._ranked_entries, self._parent
+        order = among[np.lexsort((self._place[among], self._account[among], -level[among], parent[among]))]
+        same = parent[order][1:] == parent[order][:-1]  # as the one before it: not the first of its siblings
+        first = np.concatenate(([True], ~same))[: len(order)]
+        equal = np.concatenate(([False], same & (level[order][1:] == level[order][:-1])))[: len(order)]
+        start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+        position = np.zeros(len(level) + 1, np.intp)
+        position[order] = np.arange(len(order)) - start
+        leads, tied = np.zeros(len(level), bool), np.zeros(len(level), bool)
+        leads[order], tied[order] = first, equal
+        for entries in self._levels[1:]:  # the first of an account stands as the account does
+            tied[entries] = np.where(leads[entries], tied[parent[entries]], tied[entries])
+        paths = position[self._chains]
+        users = self._users[np.lexsort(paths.T[::-1])] if len(paths) else self._users
+        count = np.arange(len(users))
+        ahead = np.maximum.accumulate(np.where(tied[users], 0, count)) if len(users) else count
+        self.factor[users] = (self._count - ahead) / self._count
+        self._before, self._after = order[:-1][same], order[1:][same]
+        self._equal = level[self._before] == level[self._after]
         self._ranked = True
+
+
+def _fair_chain(entry: Entry) -> list[int]:
+    """The numbers of the entries from right below root down to one, by whose shares they stand in."""
+    chain: list[int] = []
+    one: Entry | None = entry
+    while one is not None and one.fair_parent is not None:
+        chain.insert(0, one.number)
+        one = one.fair_parent
+    return chain

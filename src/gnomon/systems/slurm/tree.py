@@ -66,6 +66,7 @@ class Tree:
         self._rank_priorities()
         self._submitted: dict[LimitedJob, tuple[tuple[Used, ...], tuple[QosEntry, ...], int]] = {}
         self._held: dict[LimitedJob, _Held] = {}
+        self._places: dict[tuple[str, str, str, str], tuple[Used, ...]] = {}
 
     def _nothing(self) -> Used:
         return Used(tres=[0] * len(self.tres))
@@ -221,6 +222,12 @@ class Tree:
             visit(entry)
         return listed
 
+    def limits_any(self, part: str) -> bool:
+        """Whether anywhere is a limit on resources in whose field's name this part stands."""
+        names = [one.name for one in fields(Limits) if part in one.name]
+        places = [*(one.limits for one in self.entries), *(one.limits for one in self.qos.values())]
+        return any(getattr(limits, name) for limits in places for name in names)
+
     # -------------------------------------------------------------- jobs come and go
 
     def qos_used(self, qos: QosEntry, job: LimitedJob) -> tuple[Used, Used, Used]:
@@ -231,6 +238,17 @@ class Tree:
         if by_account is None:
             by_account = qos.by_account[job.account] = self._nothing()
         return qos.used, by_user, by_account
+
+    def places(self, job: LimitedJob) -> tuple[Used, ...]:
+        """All places where what a job holds counts: its association and those above it, its QOS in all three ways."""
+        key = (job.user, job.account, job.qos, job.partition)
+        found = self._places.get(key)
+        if found is None:
+            entry = self.entry(job)
+            above = tuple(one.used for one in entry.chain) if entry else ()
+            found = (*above, *(used for one in self.qos_order(job) for used in self.qos_used(one, job)))
+            self._places[key] = found
+        return found
 
     def submit(self, job: LimitedJob, count: int = 1) -> None:
         """A job (``count``: of so many tasks) is in the queue from now on."""
@@ -250,7 +268,7 @@ class Tree:
 
     def start(self, job: LimitedJob, tres: Mapping[str, int], nodes: Sequence[int] = ()) -> None:
         """A job starts: in its partition it has these resources (with node and billing) on these nodes."""
-        entry, order = self.entry(job), self.qos_order(job)
+        order = self.qos_order(job)
         above, submitted, count = self._submitted.get(job, ((), (), 0))
         for other in submitted:  # those of the partitions in which it does not run
             if other not in order:
@@ -258,10 +276,7 @@ class Tree:
                     used.submitted -= count
         if submitted:
             self._submitted[job] = (above, tuple(one for one in submitted if one in order), count)
-        places = (
-            *(one.used for one in (entry.chain if entry else ())),
-            *(used for one in order for used in self.qos_used(one, job)),
-        )
+        places = self.places(job)
         numbers = self.tres_number
         counts = tuple((numbers[name], count) for name, count in tres.items() if name in numbers)
         held = _Held(places, counts, tuple(nodes) if self.counts_nodes else ())

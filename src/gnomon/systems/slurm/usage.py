@@ -69,6 +69,7 @@ class Run:
     places: tuple[Used, ...]
     charge: float
     counts: tuple[tuple[int, int], ...]
+    vector: Floats
     start_s: int
     limit_s: int
     factor: float
@@ -94,12 +95,12 @@ class _Promise:
 class Usage:
     """The usage of every association and QOS; rows: the entries of the tree, then its QOS.
 
-    ``raw``: charged seconds; ``wall``: seconds; ``tres``: seconds by resource. ``minutes``: whether resource-minutes of
-    running jobs are kept at hand, which limits on them need.
+    ``raw``: charged seconds; ``wall``: seconds; ``tres``: seconds by resource, where a limit on minutes needs them.
+    ``minutes``: whether the minutes that running jobs may still use are kept at hand; None: where a limit needs them.
     """
 
     def __init__(
-        self, tree: Tree, billing: Billing, *, half_life_s: int, reset: str = "NONE", minutes: bool = True
+        self, tree: Tree, billing: Billing, *, half_life_s: int, reset: str = "NONE", minutes: bool | None = None
     ) -> None:
         self.tree, self.billing, self.reset = tree, billing, reset
         self.decay = decay_factor(half_life_s)
@@ -109,13 +110,15 @@ class Usage:
         self.raw, self.wall = np.zeros(rows), np.zeros(rows)
         self.tres = np.zeros((rows, columns))
         self._rate, self._wall_rate, self._tres_rate = np.zeros(rows), np.zeros(rows), np.zeros((rows, columns))
+        self._by_tres = tree.limits_any("grp_tres_mins")
         self._running = np.zeros(rows, dtype=np.int64)
         self._decays = np.ones(rows, dtype=bool)
         for qos in tree.qos.values():
             self._decays[self.row(qos)] = "NoDecay" not in qos.record.flags
         self._runs: dict[LimitedJob, Run] = {}
         self._fresh: dict[LimitedJob, Run] = {}
-        self._minutes = minutes
+        self._rows: dict[tuple[str, str, str, str], tuple[npt.NDArray[np.intp], float]] = {}
+        self._minutes = tree.limits_any("_mins") if minutes is None else minutes
         self._promises: dict[Used, _Promise] = {}
         self._limits: list[tuple[int, int, Run]] = []
         self._made = 0
@@ -140,15 +143,18 @@ class Usage:
 
     def start(self, job: LimitedJob, tres: Mapping[str, int], *, start_s: int, limit_min: int | None) -> None:
         """A job starts with these resources. ``limit_min``: None: without a limit."""
-        entry, order, numbers = self.tree.entry(job), self.tree.qos_order(job), self.tree.tres_number
-        chain = entry.chain if entry else ()
-        own = self.tree.qos.get(job.qos)
-        factor = own.record.usage_factor if own is not None and own.record.usage_factor >= 0 else 1.0
+        numbers = self.tree.tres_number
+        counts = tuple((numbers[name], count) for name, count in tres.items() if name in numbers and name != "energy")
+        vector = np.zeros(len(numbers))
+        for number, count in counts:
+            vector[number] = count
+        rows, factor = self._charged(job)
         run = Run(
-            np.array([*(one.number for one in chain), *(self.row(one) for one in order)], dtype=np.intp),
-            (*(one.used for one in chain), *(used for one in order for used in self.tree.qos_used(one, job))),
+            rows,
+            self.tree.places(job),
             self.billing.charge(job.partition, tres),
-            tuple((numbers[name], count) for name, count in tres.items() if name in numbers and name != "energy"),
+            counts,
+            vector,
             start_s,
             UNLIMITED_S if limit_min is None else limit_min * 60,
             factor,
@@ -159,6 +165,17 @@ class Usage:
             self._promise(run, +1, start=False)
             self._made += 1
             heappush(self._limits, (start_s + run.limit_s, self._made, run))
+
+    def _charged(self, job: LimitedJob) -> tuple[npt.NDArray[np.intp], float]:
+        """The rows that a job is charged to, and the UsageFactor of its QOS."""
+        key = (job.user, job.account, job.qos, job.partition)
+        found = self._rows.get(key)
+        if found is None:
+            entry, own = self.tree.entry(job), self.tree.qos.get(job.qos)
+            places: list[Entry | QosEntry] = [*(entry.chain if entry else ()), *self.tree.qos_order(job)]
+            factor = own.record.usage_factor if own is not None and own.record.usage_factor >= 0 else 1.0
+            found = self._rows[key] = (np.array([self.row(one) for one in places], dtype=np.intp), factor)
+        return found
 
     def end(self, job: LimitedJob, now_s: int) -> None:
         """A job ends, or gives its resources back: it is charged for what it has not been yet."""
@@ -178,14 +195,14 @@ class Usage:
         time = np.where(self._decays[run.rows], decayed, float(seconds)) * run.factor
         self.raw[run.rows] += time * run.charge
         self.wall[run.rows] += time
-        for number, count in run.counts:
-            self.tres[run.rows, number] += time * count
+        if self._by_tres:
+            self.tres[run.rows] += time[:, None] * run.vector
 
     def _add_rate(self, run: Run, sign: int) -> None:
         self._rate[run.rows] += sign * run.charge * run.factor
         self._wall_rate[run.rows] += sign * run.factor
-        for number, count in run.counts:
-            self._tres_rate[run.rows, number] += sign * count * run.factor
+        if self._by_tres:
+            self._tres_rate[run.rows] += sign * run.factor * run.vector
         self._running[run.rows] += sign
         if sign < 0:  # of sums of fractions nothing is left over
             idle = run.rows[self._running[run.rows] == 0]
@@ -203,11 +220,13 @@ class Usage:
             time = np.where(self._decays, passed * self.decay**passed, float(passed))
             self.raw *= kept
             self.wall *= kept
-            self.tres *= kept[:, None]
+            if self._by_tres:
+                self.tres *= kept[:, None]
             if self._running.any():
                 self.raw += time * self._rate
                 self.wall += time * self._wall_rate
-                self.tres += time[:, None] * self._tres_rate
+                if self._by_tres:
+                    self.tres += time[:, None] * self._tres_rate
         for run in self._fresh.values():
             self._charge(run, max(0, now_s - run.start_s))
             self._add_rate(run, +1)
