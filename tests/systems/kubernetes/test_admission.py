@@ -100,7 +100,20 @@ def test_an_unknown_class_is_refused() -> None:
     assert made.rejections == (
         Rejection("default/p", 'pods "p" is forbidden: no PriorityClass with name gold was found'),
     )
-    assert [pod.name for pod in made.pods] == ["q"]
+    assert [pod.name for pod in made.pods] == ["p", "q"]
+
+
+def test_of_pods_that_are_there_the_priority_was_resolved_by_their_class() -> None:
+    """The class need not be among the files: what the API server made of it counts (plugin ``priority``)."""
+    resolved = Pod("a", uid="1", spec=PodSpec(priority_class="gold", priority=7))
+    cut_down = PodSpec(priority_class="gold")
+    made = as_created(
+        Objects(pods=(resolved, Pod("b", node_name="n", spec=cut_down), Pod("c", uid="2", spec=cut_down)))
+    )
+    assert made.rejections == ()
+    assert [pod.priority for pod in made.pods] == [7, 0, 0]
+    text = "the PriorityClass gold is not among the objects: pods that do not say their priority have 0"
+    assert Note("guess", "Pod spec.priority", text, 2) in made.notes
 
 
 def test_tolerations_of_lost_nodes() -> None:

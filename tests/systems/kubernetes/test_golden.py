@@ -76,7 +76,7 @@ def test_after_attempts_in_another_order_nothing_more_is_compared() -> None:
         ({"outcome": 3}, "needs the lists"),
         ({"objects": [{"apiVersion": "v1", "kind": "Node", "metadata": {}}]}, "missing"),
         ({"objects": [pod_of_class("gold")]}, "no PriorityClass with name gold was found"),
-        ({"config": {"profiles": 3}}, "not a list"),
+        ({"config": {"profiles": 3}}, "a list is wanted"),
     ],
 )
 def test_a_case_that_cannot_be_played_says_why(part: dict[str, Any], problem: str) -> None:

@@ -183,3 +183,17 @@ def test_objects_printed_after_a_list_within_a_list_are_there_once(tmp_path: Pat
     inner = {"kind": "List", "items": [{"kind": "A"}, {"kind": "B"}]}
     text = json.dumps({"apiVersion": "v1", "items": [inner, {"a": 1}], "kind": "PodList"}, indent=4)
     assert found(tmp_path / "f", text) == [{"kind": "A"}, {"kind": "B"}, {"apiVersion": "v1", "kind": "Pod", "a": 1}]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"kind": "A", "a": "\\ud800"}', "surrogate"),  # half a character: no text could be written of it
+        ('{"kind": "A"}\n{"kind": "B", "a": Infinity}', "unexpected character"),
+        ('{"kind": "A"} x', "not JSON"),
+    ],
+)
+def test_what_python_takes_for_json_and_is_none(tmp_path: Path, text: str, problem: str) -> None:
+    *_, error = found(tmp_path / "f", text)
+    assert isinstance(error, InputError)
+    assert problem in str(error)

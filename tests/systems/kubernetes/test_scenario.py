@@ -8,14 +8,28 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.api import explain
 from gnomon.api.load import load_scenario
 from gnomon.engine.log import Kind
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
 from gnomon.systems.kubernetes.operation import operation
+from gnomon.systems.kubernetes.scenario import Native
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, workload
 
 GPU = {"example.com/gpu": "2"}
+
+
+def refused(*objects: Object) -> dict[int, str]:
+    """Whom the API server refuses, and what it says."""
+    native = play(objects, until_s=60).scenario.native
+    assert isinstance(native, Native)
+    return dict(native.refused)
+
+
+def limit_range(default: Object) -> Object:
+    limits = [{"type": "Container", "default": default}]
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "r"}, "spec": {"limits": limits}}
 
 
 def bound(name: str, where: str, amounts: Object) -> Object:
@@ -47,10 +61,25 @@ def test_an_operation_leaves_the_zones_of_the_system_where_no_node_has_one(tmp_p
     assert load_scenario(tmp_path / "s.yaml")[0].operation.eviction.zone == "topology.kubernetes.io/zone"
 
 
-def test_a_pod_of_a_priority_class_that_is_not_there_is_told_of() -> None:
-    run = play([node("n1"), pod("p", priorityClassName="gold")], until_s=60)
-    assert len(run.scenario.work) == 0
-    assert "no PriorityClass with name gold was found" in run.scenario.work.notes[0].text
+def test_a_pod_of_a_priority_class_that_is_not_there_is_refused_in_the_servers_words() -> None:
+    gold = pod("p", priorityClassName="gold")
+    text = 'pods "p" is forbidden: no PriorityClass with name gold was found'
+    assert refused(node("n1"), gold) == {0: text}
+    run = play([node("n1"), gold], until_s=60)
+    assert explain("p", run.scenario).native == text
+    assert explain("p", run).state == "rejected"
+
+
+def test_what_a_limit_range_gives_a_bare_pod_makes_it_valid_or_not() -> None:
+    """Defaults come first, then validation: of a device it asks for, a pod needs a limit; above one it must not ask."""
+    one = pod("p", requests={"x.io/gpu": "1", "cpu": "2"})
+    limit = "Required value: Limit must be set for non overcommitable resources"
+    said = {0: f'Pod "p" is invalid: spec.containers[0].resources.limits: {limit}'}
+    assert refused(node("n1"), one) == said
+    assert refused(node("n1"), limit_range({"x.io/gpu": "1"}), one) == {}
+    words = 'Invalid value: "2": must be less than or equal to cpu limit of 1'
+    said = {0: f'Pod "p" is invalid: spec.containers[0].resources.requests: {words}'}
+    assert refused(node("n1"), limit_range({"x.io/gpu": "1", "cpu": "1"}), one) == said
 
 
 def test_what_an_operation_does_not_name_stays_the_system_s_own(tmp_path: Path) -> None:

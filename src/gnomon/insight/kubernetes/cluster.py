@@ -263,6 +263,8 @@ def largest_ever(bench: Bench) -> str:
                 best = left, node, beside
         if best is not None and best[0] < amount:
             left, node, beside = best
+            if not node.capacity and not node.allocatable:
+                return f"{node.name} states no capacity (status.capacity), nor does a node that offers more"
             capacity = node.capacity.get(name, 0)
             text = f"an empty node like {node.name} has room for {quantity(name, left)} at most"
             parts = f"capacity {quantity(name, capacity)}, allocatable {quantity(name, node.allocatable.get(name, 0))}"

@@ -180,7 +180,7 @@ def happens(scenario: Scenario) -> bool:
 
 def exists(pod: Pod) -> bool:
     """Whether the API server has a pod already, and did not only read of it in a manifest."""
-    return bool(pod.uid or pod.node_name) or pod.creation_ns is not None or bool(pod.conditions)
+    return pod.is_there
 
 
 def is_peer(one: Pod, other: Pod) -> bool:
@@ -234,6 +234,7 @@ class Gatekeeper:
 
     def __init__(self, objects: Objects, there: Iterable[Pod], in_use_now: Mapping[str, Amounts] | None = None) -> None:
         self.created = list(there)
+        self._never = {one.pod: one.text for one in objects.rejections}
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._ranges: dict[str, list[LimitRange]] = {}
         for quota in objects.resource_quotas:
@@ -251,7 +252,7 @@ class Gatekeeper:
         if ranges:
             pod = replace(pod, spec=with_limit_defaults(pod.spec, ranges))
         used_now = {quota.name: self.in_use[quota_key(quota)] for quota in quotas}
-        text = limit_rejection(pod, ranges) or quota_rejection(pod, quotas, used_now) or ""
+        text = self._never.get(pod.key) or limit_rejection(pod, ranges) or quota_rejection(pod, quotas, used_now) or ""
         if not text:
             self.created.append(pod)
             for quota in quotas:

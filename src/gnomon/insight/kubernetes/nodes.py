@@ -26,7 +26,8 @@ def explain_node(native: Native, name: str) -> Explanation:
         if resource != "pods" and (resource in ("cpu", "memory") or used.get(resource))
     ]
     against = closed_by(node)
-    text = f"{name} has {counted(len(there), 'pod')}, which ask for {listed(parts, RESOURCES_MAX)}"
+    text = f"{name} has {counted(len(there), 'pod')}"
+    text += f", which ask for {listed(parts, RESOURCES_MAX)}" if parts else ", and states no capacity (status.capacity)"
     state = "closed" if node.unschedulable else "open"
     if against:
         text += f"; {listed(against)}"

@@ -7,6 +7,7 @@ Limit ranges are in ``limits``, quotas in ``quotas``. Sources: ``pkg/apis/core/v
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -29,8 +30,8 @@ from gnomon.systems.kubernetes.objects import (
     PriorityClass,
     Toleration,
 )
-from gnomon.systems.kubernetes.quantity import format_quantity
-from gnomon.systems.kubernetes.requests import HUGE_PAGES, container_requests, is_extended, is_pod_level
+from gnomon.systems.kubernetes.pod_rules import refused_amounts
+from gnomon.systems.kubernetes.requests import container_requests, is_pod_level
 from gnomon.systems.kubernetes.selectors import with_label_keys
 from gnomon.systems.kubernetes.snapshot import Objects, Rejection
 from gnomon.systems.kubernetes.workloads import Workload
@@ -55,14 +56,21 @@ def as_created(objects: Objects) -> Objects:
 
     What is already so, as in a snapshot of a cluster, stays so. No tolerations are added, and nothing is checked: see
     :func:`with_tolerations`, :func:`invalid`, ``limits`` and ``quotas``. Pods of a priority class that is not there
-    are among the rejections instead.
+    stay as they are and are among the rejections, unless the cluster has them: then their priority is not known.
     """
     defaults = Defaults(objects.priority_classes)
-    pods, rejections = [], []
+    zeroed: dict[int, tuple[PodSpec, PodSpec]] = {}
+    pods, rejections, unknown = [], [], Counter[str]()
     for pod in objects.pods:
         try:
             pods.append(defaults.of(pod))
         except AdmissionError as error:
+            if pod.is_there:
+                unknown[pod.spec.priority_class] += 1
+                kept = zeroed.setdefault(id(pod.spec), (pod.spec, replace(pod.spec, priority=0)))
+                pods.append(defaults.of(replace(pod, spec=kept[1])))
+                continue
+            pods.append(pod)
             rejections.append(Rejection(pod.key, str(error)))
     namespaces, notes = completed_namespaces(objects)
     return replace(
@@ -70,8 +78,13 @@ def as_created(objects: Objects) -> Objects:
         pods=tuple(pods),
         namespaces=namespaces,
         rejections=objects.rejections + tuple(rejections),
-        notes=objects.notes + notes,
+        notes=(*objects.notes, *notes, *(_unknown_class(name, count) for name, count in unknown.items())),
     )
+
+
+def _unknown_class(name: str, pods: int) -> Note:
+    text = f"the PriorityClass {name} is not among the objects: pods that do not say their priority have 0"
+    return Note("guess", "Pod spec.priority", text, pods)
 
 
 class Defaults:
@@ -209,25 +222,8 @@ def invalid(spec: PodSpec) -> Iterator[str]:
     """
     for place, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for position, container in enumerate(containers):
-            for text in _invalid(container):
-                yield f"spec.{place}[{position}].resources.{text}"
-
-
-def _invalid(container: Container) -> Iterator[str]:
-    for name, request in sorted(container.requests.items()):
-        limit = container.limits.get(name)
-        bound = is_extended(name) or name.startswith(HUGE_PAGES)
-        shown = format_quantity(request, name)
-        if limit is None:
-            if bound:
-                yield "limits: Required value: Limit must be set for non overcommitable resources"
-        elif bound and request != limit:
-            yield (
-                f'requests: Invalid value: "{shown}": must be equal to {name} limit of {format_quantity(limit, name)}'
-            )
-        elif request > limit:
-            most = format_quantity(limit, name)
-            yield f'requests: Invalid value: "{shown}": must be less than or equal to {name} limit of {most}'
+            for key, text in refused_amounts(container.requests, container.limits):
+                yield f"spec.{place}[{position}].resources.{key}: {text}"
 
 
 def _with_defaults(container: Container, *, host_network: bool) -> Container:

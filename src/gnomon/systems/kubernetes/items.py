@@ -229,7 +229,8 @@ def _whole_json(path: Path, file: str) -> Iterator[Item | InputError]:
             values = list(_stream(text))
         except json.JSONDecodeError as in_stream:
             hint = _TEMPLATE if text.lstrip().startswith("{{") else ""
-            problem = InputError(f"not JSON: {error.msg}{hint}", file=file, line=in_stream.lineno)
+            msg = in_stream.msg if in_stream.pos > error.pos else error.msg
+            problem = InputError(f"not JSON: {msg}{hint}", file=file, line=in_stream.lineno)
             yield from _flow_yaml(text, file, problem)
             return
         except RecursionError:
@@ -290,7 +291,11 @@ def _stream(text: str) -> Iterator[tuple[Any, int, int]]:
         position = start.end() if start else position
         if position == len(text):
             return
-        value, end = decoder.raw_decode(text, position)
+        _, end = decoder.raw_decode(text, position)
+        try:
+            value = orjson.loads(text[position:end])
+        except orjson.JSONDecodeError as error:  # half a character, a number that is none
+            raise json.JSONDecodeError(error.msg, text, position + error.pos) from None
         yield value, position, end
         position = end
 

@@ -125,8 +125,7 @@ class Maker:
         self._names = {(pod.namespace, pod.name) for pod in objects.pods}
 
     def _existing(self, pod: Pod) -> None:
-        there = pod.uid or pod.node_name or pod.creation_ns is not None
-        number = self._add(pod if there else self._admit(pod), 0)
+        number = self._add(pod if pod.is_there else self._admit(pod), 0)
         gone = pod.is_terminating and not pod.node_name  # it does not count, but has its name, which a set goes by
         if pod.owner is not None and (not gone or pod.owner.kind == "StatefulSet"):
             self._have.setdefault((pod.namespace, pod.owner.kind, pod.owner.name), []).append(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gnomon.systems.kubernetes.admission import AdmissionError, Defaults, defaulted
+from gnomon.systems.kubernetes.admission import AdmissionError, Defaults, defaulted, invalid
 from gnomon.systems.kubernetes.limits import with_limit_defaults
 from gnomon.systems.kubernetes.objects import Pod, PodSpec, PriorityClass
 from gnomon.systems.kubernetes.policies import LimitRange
@@ -20,16 +20,28 @@ class Admission:
         for one in ranges:
             self._ranges.setdefault(one.namespace, []).append(one)
         self._kept: dict[tuple[int, str], tuple[PodSpec, PodSpec]] = {}
+        self._checked: dict[int, tuple[PodSpec, tuple[str, ...]]] = {}
         self.refused: dict[str, str] = {}
 
     def of(self, pod: Pod) -> Pod:
         """The pod as it would be kept."""
         pod = self._limited(pod)
         try:
-            return self._defaults.of(pod)
+            made = self._defaults.of(pod)
         except AdmissionError as error:
             self.refused[pod.key] = str(error)
             return pod
+        texts = self._said(made.spec)
+        if texts:
+            text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+            self.refused[pod.key] = f'Pod "{pod.name}" is invalid: {text}'
+        return made
+
+    def _said(self, spec: PodSpec) -> tuple[str, ...]:
+        """What validation says of a spec, looked at once."""
+        if id(spec) not in self._checked:
+            self._checked[id(spec)] = spec, tuple(invalid(spec))
+        return self._checked[id(spec)][1]
 
     def _limited(self, pod: Pod) -> Pod:
         ranges = self._ranges.get(pod.namespace)

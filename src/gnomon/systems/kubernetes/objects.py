@@ -312,6 +312,11 @@ class Pod:
         return self.phase in TERMINAL_PHASES
 
     @property
+    def is_there(self) -> bool:
+        """Whether the API server has it already: it was not only read of in a manifest."""
+        return bool(self.uid or self.node_name or self.conditions) or self.creation_ns is not None
+
+    @property
     def is_terminating(self) -> bool:
         """Whether it is being deleted."""
         return self.deletion_ns is not None

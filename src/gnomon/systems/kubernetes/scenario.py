@@ -31,7 +31,7 @@ from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
 from gnomon.systems.kubernetes.read import read
 from gnomon.systems.kubernetes.requests import pod_limits, pod_requests
 from gnomon.systems.kubernetes.samples import Samples, read_samples, usage_of
-from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.snapshot import Objects, Rejection
 
 BESIDE: Final = ("ephemeral-storage", "attachable-volumes", "hugepages-")
 """Beginnings of resources that the scheduling cycle alone counts: they would not fit, or not matter to, the ledger."""
@@ -87,13 +87,10 @@ def scenario_of(
     found = claimed(objects, [change.objects for change in changes])
     whole = as_created(found.added_to(objects))
     notes = [*whole.notes, *found.notes, *notes_of(whole, changes, until_ns)]
-    notes += (
-        Note("not modelled", f"Pod {one.pod}", f"the API server would refuse it: {one.text}")
-        for one in whole.rejections
-    )
     admission = Admission(whole.priority_classes, whole.limit_ranges)
     made = Maker(whole, changes, admission.of).all(runs_of(whole, changes, until_ns))
-    whole = replace(whole, replica_sets=(*whole.replica_sets, *made.replica_sets))
+    rejections = tuple(Rejection(pod, text) for pod, text in admission.refused.items())
+    whole = replace(whole, replica_sets=(*whole.replica_sets, *made.replica_sets), rejections=rejections)
     pods = tuple(made.pods)
     named = {pod.key: pod for pod in pods}
     if len(named) < len(pods):
@@ -111,6 +108,10 @@ def scenario_of(
     if lost:
         text = f"pods of nodes that are not there are deleted after 40 s: {', '.join(lost[:5])}"
         notes.append(Note("default", "spec.nodeName", text))
+    empty = [node.name for node in whole.nodes if not node.allocatable]
+    if empty:
+        text = f"nodes that state no capacity take no pods: {', '.join(empty[:5])}{'...' if empty[5:] else ''}"
+        notes.append(Note("default", "Node status.capacity", text, len(empty)))
     return Scenario(
         cluster,
         replace(work, notes=tuple(notes)),
