@@ -17,6 +17,7 @@ from gnomon.model.errors import InputError
 _TOKEN = re.compile(r"\s*(?:([&|,()\[\]])|\*([0-9]+)|([^&|,()\[\]*\s]+))", re.ASCII)
 _COUNT_MAX: Final = 1_000_000
 _DEPTH_MAX: Final = 50
+_LENGTH_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.bracketed = text, 0, False
+        if len(text) > _LENGTH_MAX:
+            raise self.fail()
 
     def fail(self) -> InputError:
         allowed = "for instance intel&ib, a|b, [rack1|rack2], gpu*2, [a*2&b*4]"

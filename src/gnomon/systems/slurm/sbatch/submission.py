@@ -115,6 +115,8 @@ def _command_lines(args: list[str], settings: Settings, place: Place) -> tuple[l
         if rest[:1] != [":"]:
             # the next pass over the components finds no hint of this one
             settings.drop("hint")
+            # and what is left of this pass counts no more than the environment
+            settings.by_environment.update(settings.values)
             return lines, rest
         rest = rest[1:]
 

@@ -193,7 +193,7 @@ def nodes(value: str | None, place: Place) -> Nodes:
     return Nodes(least, most)
 
 
-_COUNTS = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6}))?)?\Z", re.ASCII)
+_COUNTS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5})(?::([0-9]{1,5}))?)?\Z", re.ASCII)
 
 
 def _listed_counts(written: str) -> Nodes:
