@@ -128,7 +128,7 @@ OPTIONS: Final = (
     _value("ntasks-per-node", parse=number("--ntasks-per-node")),
     _value("ntasks-per-socket", parse=number("--ntasks-per-socket")),
     _value("ntasks-per-tres", parse=number("--ntasks-per-tres")),
-    _value("oom-kill-step", why=_ON_NODE, since=(24, 5)),
+    _may("oom-kill-step", why=_ON_NODE, since=(24, 5)),
     _value("open-mode", parse=values.one_of("open-mode", "append", "a", "truncate", "t"), kept=True),
     _value("output", "o", kept=True),
     _flag("overcommit", "O"),
