@@ -86,6 +86,33 @@ class TestTheSamePodAgainAndAgain:
         assert evictions(run) == []
 
 
+class TestTheTargetThatEndsIt:
+    """Its share of 75 and the 20 that are on b and c: 95 do wherever it is, 94 do not once it is not alone."""
+
+    def run(self, target: int, where: str) -> Any:
+        plugin = {"LowNodeUtilization": {"thresholds": {"memory": 25}, "targetThresholds": {"memory": target}}}
+        objects = [one for one in too_big() if one["metadata"]["name"] != "big-0"]
+        return play([*objects, bound("big-0", where, "big", "75Gi"), policy(plugin)], until_s=1000)
+
+    def test_95_is_enough_anywhere(self) -> None:
+        assert all(evictions(self.run(95, where)) == [] for where in ("a", "b", "c"))
+
+    def test_94_is_so_only_where_it_is_alone(self) -> None:
+        assert evictions(self.run(94, "a")) == []
+        assert [when for when, _, _ in evictions(self.run(94, "b"))] == [300]  # and then it is alone on a
+
+
+def test_a_pod_without_an_owner_that_says_it_may_go_is_lost() -> None:
+    one = bound("w-1", "a", "w", "1Gi")
+    bare = bound("bare", "a", "w", "60Gi")
+    del bare["metadata"]["ownerReferences"]
+    bare["metadata"]["annotations"] = {"descheduler.alpha.kubernetes.io/evict": "true"}
+    nodes = [node("a", memory="70Gi"), node("b", memory="100Gi")]
+    run = play([*nodes, one, owner("w", 1, "1Gi"), bare, policy(LOW)], until_s=1000)
+    assert evictions(run) == [(300, "w-1", "a"), (300, "bare", "a")]  # 61 of 70 GiB, and then still 60
+    assert [when for when, task in starts(run) if task == "bare"] == [0]
+
+
 class TestDuplicates:
     def test_the_replacement_goes_elsewhere_and_that_is_that(self) -> None:
         pods = [bound(f"w-{k}", "a", "w", "1Gi") for k in range(4)]
