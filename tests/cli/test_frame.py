@@ -110,6 +110,18 @@ def test_the_traceback_is_there_for_those_who_ask(gnomon: Gnomon, monkeypatch: p
     assert "Traceback" in gnomon("verify", "nowhere.json").err
 
 
+def test_several_mistakes_get_a_line_each(gnomon: Gnomon, tmp_path: Path) -> None:
+    path = tmp_path / "pods.yaml"
+    bad = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {priority: x, containers: [{name: c}]}\n"
+    path.write_text(bad % "a" + "---\n" + bad % "b")
+    ended = gnomon("explain", "a", "-f", str(path))
+    assert ended.code == USER_ERROR
+    assert [line.partition(", Pod ")[0] for line in ended.err.splitlines()] == [
+        f"error: {path}, line 4",
+        f"{path}, line 9",
+    ]
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     for i in range(2000):
         (tmp_path / f"{i}.json").write_text(f'{{"name": "{"n" * 100}", "system": "abacus", "outcome": 0}}')

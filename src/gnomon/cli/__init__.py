@@ -71,14 +71,15 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _complain(error: BaseException, text: str) -> None:
-    """One line on stderr (several only for a broken invariant's story); the traceback too if GNOMON_DEBUG is set."""
+    """One line on stderr, one for each of several errors or of a broken invariant's story; the traceback too if
+    GNOMON_DEBUG is set."""
     if os.environ.get("GNOMON_DEBUG"):
         import traceback
 
         traceback.print_exception(error, file=sys.stderr)
     lines = [line for line in text.splitlines() if line.strip()] or [type(error).__name__]
     shown = ["".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines]
-    separator = "\n" if getattr(error, "story", None) else " "
+    separator = "\n" if getattr(error, "story", None) or getattr(error, "errors", None) else " "
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):  # who closed stderr does not want to know
