@@ -56,6 +56,11 @@ SYSTEMS: Final = {
             placer="gnomon.systems.kubernetes.placing:KubeScheduler",
             explainer="gnomon.insight.kubernetes:explain",
         ),
+        System(
+            "slurm",
+            reader="gnomon.systems.slurm.scenario:read_scenario",
+            placer="gnomon.systems.slurm.placing:SlurmScheduler",
+        ),
     )
 }
 """The systems that are modelled, by name."""

@@ -41,7 +41,7 @@ class Placer(Protocol):
 
     # What follows has an answer of its own for systems without controllers: inherit it.
 
-    keeps_books = False
+    keeps_books: bool = False
     """Whether what its tasks hold, perhaps on several nodes each, stands in books of its own and not in the world's
     ledger, where a task is on its first node and holds nothing."""
 

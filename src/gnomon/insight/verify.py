@@ -28,7 +28,13 @@ def _kubernetes(case: Case) -> Answer:
     return judge(case)
 
 
-VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes}
+def _slurm(case: Case) -> Answer:
+    from gnomon.systems.slurm.golden import judge
+
+    return judge(case)
+
+
+VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes, "slurm": _slurm}
 """By system, as the recordings name it."""
 
 

@@ -1,0 +1,228 @@
+"""Which nodes a job gets now, or why it gets none: ``select_nodes`` of ``src/slurmctld/node_scheduler.c``.
+
+The choice among usable nodes is :mod:`gnomon.systems.slurm.select`; here is which nodes are usable, in which order the
+questions are asked, and what a refusal means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from gnomon.systems.slurm import features, preempting
+from gnomon.systems.slurm.eligible import partition_says
+from gnomon.systems.slurm.hostlist import compress
+from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.reservations import Verdict, usable_nodes
+from gnomon.systems.slurm.state import SECOND, YEAR_MIN, Mask, Partition, State, is_for_one_user
+
+UNAVAILABLE = "ReqNodeNotAvail, UnavailableNodes:"
+RESERVED = "ReqNodeNotAvail, May be reserved for other job"
+MAINTENANCE = "ReqNodeNotAvail, Reserved for maintenance"
+
+
+class Code(Enum):
+    """What came of it (``ESLURM_…``)."""
+
+    OK = "started"
+    BUSY = "nodes busy"
+    NOT_AVAILABLE = "nodes not available"
+    NEVER = "requested node configuration is not available"
+    PARTITION = "requested partition configuration not available now"
+    POLICY = "accounting policy"
+    LICENSES = "licenses"
+    RESERVATION = "reservation busy"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """``victims``: who has to go first; the job then waits for that."""
+
+    code: Code
+    allocation: Any = None
+    victims: tuple[Job, ...] = ()
+
+
+def choose(state: State, job: Job, *, usable: Mask | None = None, minutes: int | None = None) -> Outcome:
+    """Look for nodes for a job in its partition, among ``state.available`` (and ``usable``), for its time limit or so
+    many minutes; sets its reason if there are none."""
+    partition = state.part(job)
+    says = partition_says(state, job, partition)
+    if says:
+        state.say(job, says)
+        return Outcome(Code.PARTITION)
+    if state.limits is not None and (reason := state.limits.before(job)):
+        state.say(job, reason)
+        return Outcome(Code.POLICY)
+    if not state.licenses.have(job):
+        state.say(job, "Licenses")
+        return Outcome(Code.LICENSES)
+    too_large = exceeds(state, job, partition)
+    if too_large:
+        state.say(job, too_large)
+        return Outcome(Code.PARTITION)
+    verdict = usable_nodes(state, job, state.now_ns, minutes)
+    if verdict.reason:
+        state.say(job, verdict.reason)
+        return Outcome(Code.RESERVATION)
+    return _among(state, job, partition, verdict, usable)
+
+
+def exceeds(state: State, job: Job, partition: Partition) -> str:
+    """Whether a job is larger than the whole partition: then it waits, for that may change (recorded, 22.05)."""
+    numbers = np.flatnonzero(partition.nodes).tolist()
+    if (job.request.nodes_min or 1) > len(numbers):
+        return "PartitionNodeLimit"
+    demand = demand_of(state, job, partition)
+    if state.selector.least_cpus(demand) > sum(state.conf.nodes[n].cpus for n in numbers):
+        return "PartitionConfig"
+    return ""
+
+
+def demand_of(state: State, job: Job, partition: Partition) -> Any:
+    """What a job asks in a partition, as the selection takes it; worked out once."""
+    if job.demand is None:
+        job.demand = {}
+    known = job.demand
+    if partition.name not in known:
+        known[partition.name] = state.selector.demand_of(job.request, partition.conf)
+    wait = job.request.switches
+    if wait and wait[1] is not None and state.now_ns - job.submit_ns >= wait[1] * SECOND:
+        return state.selector.after_waiting(known[partition.name])
+    return known[partition.name]
+
+
+def not_anothers(state: State, job: Job, partition: Partition) -> Mask:
+    """The nodes that no other user has for himself; for a job that wants that too, those without jobs of others."""
+    mask = np.ones(len(state.conf.nodes), np.bool_)
+    mine = is_for_one_user(job, partition)
+    if not mine and not state.exclusive_users:
+        return mask
+    for other in state.running:
+        if other.user != job.user and (mine or is_for_one_user(other, state.part(other))):
+            mask[list(other.allocation.nodes)] = False
+    return mask
+
+
+def _among(state: State, job: Job, partition: Partition, verdict: Verdict, usable: Mask | None) -> Outcome:
+    possible = possible_nodes(state, job, partition)
+    open_now = possible & state.available & verdict.usable
+    if usable is not None:
+        open_now &= usable
+    required = required_nodes(state, job)
+    demand = demand_of(state, job, partition)
+    if not required[~open_now].any():
+        now = open_now & state.settled & not_anothers(state, job, partition)
+        for feature in alternatives(state, job):
+            allocation = select(state, job, verdict.occupancy, demand, now & feature, required)
+            if allocation is not None:
+                return _checked(state, job, allocation)
+        found = preempting.make_room(state, job, demand, open_now, required, verdict.occupancy)
+        if found is not None:
+            return Outcome(Code.OK, found[0], found[1])
+    return _refused(state, job, demand, possible, open_now, required, verdict)
+
+
+def _checked(state: State, job: Job, allocation: Any) -> Outcome:
+    """The nodes are known: the limits that need to know them."""
+    if reason := limit_after(state, job, allocation):
+        state.say(job, reason)
+        return Outcome(Code.POLICY)
+    return Outcome(Code.OK, allocation)
+
+
+def limit_after(state: State, job: Job, allocation: Any) -> str:
+    """The limit that an allocation would break, "" if it breaks none."""
+    if state.limits is None:
+        return ""
+    reason: str = state.limits.after(job, state.selector.tres(allocation, state.part(job).conf), allocation.nodes)
+    return reason
+
+
+def _refused(
+    state: State, job: Job, demand: Any, possible: Mask, open_now: Mask, required: Mask, verdict: Verdict
+) -> Outcome:
+    """Why it got none: never, not with the nodes that are up, or not now."""
+    features = alternatives(state, job)
+    if not any(state.selector.fits_ever(demand, possible & feature, required) for feature in features):
+        state.say(job, "BadConstraints")
+        return Outcome(Code.NEVER)
+    if not required[~open_now].any() and any(
+        state.selector.fits_ever(demand, open_now & feature, required) for feature in features
+    ):
+        state.say(job, "Resources")
+        return Outcome(Code.BUSY)
+    if verdict.maintenance:
+        state.say(job, MAINTENANCE)
+    else:
+        away = possible & ~state.up if not required.any() else required & ~state.up
+        state.say(job, f"{UNAVAILABLE}{compress(state.names(away))}" if away.any() else RESERVED)
+    return Outcome(Code.NOT_AVAILABLE)
+
+
+def expected_ends(state: State, without: Collection[Job] = ()) -> list[tuple[int, Any]]:
+    """When running jobs end by their limits (s; in a year without one), with what they have."""
+    year = state.now_s + YEAR_MIN * 60
+    return [
+        (job.end_ns // SECOND if job.end_ns else year, job.allocation) for job in state.running if job not in without
+    ]
+
+
+def possible_nodes(state: State, job: Job, partition: Partition) -> Mask:
+    """The nodes of a partition that a job does not exclude, with room for its files, whatever their state."""
+    mask = partition.nodes.copy()
+    if job.request.tmp_mb:
+        mask &= np.array([node.tmp_mb >= job.request.tmp_mb for node in state.conf.nodes], np.bool_)
+    for name in job.request.exclude:
+        if (n := state.node(name)) >= 0:
+            mask[n] = False
+    return mask
+
+
+def required_nodes(state: State, job: Job) -> Mask:
+    """The nodes that it named."""
+    mask = np.zeros(len(state.conf.nodes), np.bool_)
+    for name in job.request.node_list:
+        if (n := state.node(name)) >= 0:
+            mask[n] = True
+    return mask
+
+
+def alternatives(state: State, job: Job) -> list[Mask]:
+    """The sets of nodes whose features do, one after the other: several only for ``[a|b]``."""
+    known = state.feature_masks.get(job.request.features)
+    if known is None:
+        expression = features.parse(job.request.features)
+        known = [
+            np.array([features.matches(choice, node.features) for node in state.conf.nodes], np.bool_)
+            for choice in features.choices(expression)
+        ]
+        state.feature_masks[job.request.features] = known
+    return known
+
+
+def select(state: State, job: Job, occupancy: Any, demand: Any, usable: Mask, required: Mask) -> Any:
+    """Nodes for a job now, with so many of each feature as it asks (``gpu*2``); None: none will do."""
+    allocation = state.selector.select(occupancy, demand, usable, required)
+    if allocation is None or "*" not in job.request.features:
+        return allocation
+    wanted = features.counts(features.parse(job.request.features))
+    for part, count in wanted:
+        fit = np.array([features.matches(part, node.features) for node in state.conf.nodes], np.bool_)
+        missing = count - int(fit[list(allocation.nodes)].sum())
+        if missing > 0:
+            more = np.flatnonzero(fit & usable & ~required)
+            for last in range(missing, len(more) + 1):
+                named = required.copy()
+                named[more[last - missing : last]] = True
+                other = state.selector.select(occupancy, demand, usable, named)
+                if other is not None:
+                    allocation, required = other, named
+                    break
+            else:
+                return None
+    return allocation

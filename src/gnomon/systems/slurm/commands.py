@@ -1,0 +1,322 @@
+"""scontrol and scancel: what an administrator or a user does to jobs, nodes, partitions and reservations.
+
+scontrol(1), scancel(1); ``_update_job``, ``update_node``, ``update_part``, ``create_resv`` of ``src/slurmctld``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from gnomon.model.errors import InputError
+from gnomon.systems.slurm import lifecycle
+from gnomon.systems.slurm.conf import PartitionConf
+from gnomon.systems.slurm.eligible import Condition
+from gnomon.systems.slurm.hostlist import expand
+from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.nodes import set_state
+from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.reservations import FOREVER, Reservation, choose_nodes
+from gnomon.systems.slurm.sbatch.dependencies import dependencies
+from gnomon.systems.slurm.state import MINUTE, Mask, Partition, State
+from gnomon.systems.slurm.times import limit_minutes
+
+NO_JOB: Final = "slurm_suspend error: Invalid job id specified"
+_Record = TypeVar("_Record", JobRequest, PartitionConf)
+Answer = tuple[str, int]
+"""What is printed, and the exit code."""
+
+
+def jobs_of(state: State, text: str) -> list[Job]:
+    """The jobs that an id means: ``5``, ``5_1``, ``5_[1-3]``, ``5+1``; of an array or a heterogeneous job all."""
+    found: list[Job] = []
+    for one in text.split(","):
+        if "+" in one:
+            number, _, offset = one.partition("+")
+            het = [job for job in state.jobs.values() if job.het is not None and str(job.het.id) == number]
+            found += [job for job in het if str(job.het_offset) == offset]
+        elif "_" in one:
+            number, _, tasks = one.partition("_")
+            wanted = {int(name) for name in expand(tasks.strip("[]")) if name.isdigit()} if tasks else set()
+            if number.isdigit() and (array := state.arrays.get(int(number))) is not None:
+                found += [job for job in array.tasks if not tasks or job.array_task in wanted]
+        elif one.isdigit() and (array := state.arrays.get(int(one))) is not None:
+            found += array.tasks
+        elif one.isdigit():
+            het = [job for job in state.jobs.values() if job.het is not None and job.het.id == int(one)]
+            found += het or [job for job in (state.jobs.get(int(one)),) if job is not None]
+    return found
+
+
+def scancel(state: State, args: Sequence[str], user: str) -> Answer:
+    """Cancel jobs by id, or by ``-u``, ``-n``, ``-p``, ``-t``, ``-A``, ``-q``."""
+    chosen: list[Job] = []
+    filters: list[Callable[[Job], bool]] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("-"):
+            name, _, value = word.partition("=")
+            if not value and name in _FILTERS and rest:
+                value = rest.pop(0)
+            if name in _FILTERS:
+                filters.append(_FILTERS[name](value))
+        else:
+            found = jobs_of(state, word)
+            if not found:
+                return f"scancel: error: Kill job error on job id {word}: Invalid job id specified", 1
+            chosen += found
+    if not chosen and filters:
+        chosen = [*state.running, *state.pending]
+    for job in chosen:
+        if all(holds(job) for holds in filters) and (user in ("root", job.user)):
+            lifecycle.cancel(state, job)
+    return "", 0
+
+
+def _is(field: str) -> Callable[[str], Callable[[Job], bool]]:
+    return lambda value: lambda job: getattr(job, field) in value.split(",")
+
+
+_FILTERS: Final[dict[str, Callable[[str], Callable[[Job], bool]]]] = {
+    "-u": _is("user"),
+    "--user": _is("user"),
+    "-p": _is("partition"),
+    "--partition": _is("partition"),
+    "-A": _is("account"),
+    "--account": _is("account"),
+    "-q": _is("qos"),
+    "--qos": _is("qos"),
+    "-t": lambda value: lambda job: job.state.startswith(value.upper()),
+    "--state": lambda value: lambda job: job.state.startswith(value.upper()),
+    "-n": lambda value: lambda job: job.request.name == value,
+    "--name": lambda value: lambda job: job.request.name == value,
+}
+
+
+def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
+    """One scontrol command that changes something. Raises InputError for one that is not modelled."""
+    verb, rest = args[0].lower(), list(args[1:])
+    if verb in ("hold", "uhold", "release", "requeue", "requeuehold", "suspend", "resume"):
+        return _to_jobs(state, verb, [one for text in rest for one in jobs_of(state, text)], user)
+    pairs = _pairs(rest)
+    if verb == "update":
+        return _update(state, pairs, user)
+    if verb == "create":
+        return _create(state, pairs)
+    if verb == "delete":
+        name = pairs.get("reservationname") or pairs.get("reservation", "")
+        if state.reservations.pop(name, None) is None:
+            return "slurm_delete_reservation error: Requested reservation is invalid", 1
+        return "", 0
+    raise InputError(
+        "not modelled: a command of scontrol", found=verb, allowed="hold, release, update, create, delete …"
+    )
+
+
+def _with(record: _Record, field: str, value: object) -> _Record:
+    """A record with another value in a field that is known by its name."""
+    changed: Any = {field: value}
+    found: _Record = replace(record, **changed)
+    return found
+
+
+def _pairs(words: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        found[key.lower()] = value
+    return found
+
+
+def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
+    if not jobs:
+        return "Invalid job id specified", 1
+    for job in jobs:
+        if verb in ("hold", "uhold") and job.pends:
+            job.priority, job.fixed = 0, False
+            state.say(job, "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin")
+        elif verb == "release" and job.pends and job.priority == 0:
+            job.priority = state.priorities.first(job)
+            state.say(job, "None")
+        elif verb == "requeue" and job.runs:
+            lifecycle.requeue(state, job, "REQUEUED")
+        elif verb == "requeuehold" and job.runs:
+            lifecycle.requeue(state, job, "REQUEUED", hold="JobHeldUser" if user == job.user else "JobHeldAdmin")
+        elif verb == "suspend" and job.state == "RUNNING":
+            lifecycle.suspend(state, job)
+        elif verb == "resume" and job.state == "SUSPENDED":
+            lifecycle.resume(state, job)
+    return "", 0
+
+
+def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
+    if "jobid" in pairs or "job" in pairs:
+        jobs = jobs_of(state, pairs.get("jobid") or pairs.get("job", ""))
+        if not jobs:
+            return "Invalid job id specified for job " + (pairs.get("jobid") or ""), 1
+        for job in jobs:
+            _update_job(state, job, pairs, user)
+        return "", 0
+    if "partitionname" in pairs:
+        return _update_partition(state, pairs)
+    if "nodename" in pairs:
+        names = list(expand(pairs["nodename"])) if pairs["nodename"].upper() != "ALL" else list(state.numbers)
+        for name in names:
+            if state.node(name) < 0:
+                return "slurm_update error: Invalid node name specified", 1
+            set_state(state, state.node(name), pairs.get("state", ""), pairs.get("reason", ""))
+        return "", 0
+    if "reservationname" in pairs:
+        return _update_reservation(state, pairs)
+    raise InputError("not modelled: what scontrol update changes", found=next(iter(pairs), ""))
+
+
+def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> None:
+    for key, value in pairs.items():
+        if key == "priority" and job.pends:
+            job.priority, job.fixed = int(value), int(value) != 0
+            state.say(job, "None" if job.priority else "JobHeldUser" if user == job.user else "JobHeldAdmin")
+        elif key == "nice":
+            job.nice = int(value or 100)
+            state.priorities.renew(job)
+        elif key == "timelimit":
+            job.limit_min = -1 if (minutes := limit_minutes(value)) is None else minutes
+            if job.runs:
+                job.end_ns = job.start_ns + job.limit_min * MINUTE if job.limit_min >= 0 else 0
+                state.world.resume(job)
+        elif key in ("partition", "qos", "account"):
+            names = tuple(value.split(","))
+            if key == "partition":
+                job.partitions, job.partition, job.demand = names, names[0], None
+            else:
+                setattr(job, key, value)
+        elif key == "dependency":
+            found, any_of_them = dependencies(value)
+            job.request = replace(job.request, any_dependency=any_of_them)
+            job.dependencies = [Condition(what) for what in found]
+        elif key in ("starttime", "eligibletime"):
+            job.begin_ns = state.moment_ns(value)
+        elif key in ("numnodes", "numcpus", "numtasks"):
+            least = int(value.partition("-")[0])
+            field = {"numnodes": "nodes_min", "numcpus": "min_cpus_per_node", "numtasks": "tasks"}[key]
+            job.request, job.demand = _with(job.request, field, least), None
+        elif key == "arraytaskthrottle" and job.array is not None:
+            job.array.limit = int(value) or None
+
+
+_PART_KEYS: Final = {
+    "maxtime": "max_time_min",
+    "defaulttime": "default_time_min",
+    "maxnodes": "max_nodes",
+    "minnodes": "min_nodes",
+    "prioritytier": "priority_tier",
+    "priorityjobfactor": "priority_job_factor",
+    "state": "state",
+}
+
+
+def _update_partition(state: State, pairs: dict[str, str]) -> Answer:
+    partition = state.partitions.get(pairs["partitionname"])
+    if partition is None:
+        return "slurm_update error: Invalid partition name specified", 1
+    for key, value in pairs.items():
+        if key == "nodes":
+            partition.nodes = _mask(state, expand(value) if value.upper() != "ALL" else state.numbers)
+        elif key in _PART_KEYS:
+            new: object = value.upper()
+            if key.endswith("time"):
+                new = limit_minutes(value)
+            elif key != "state":
+                new = None if value.upper() in ("UNLIMITED", "INFINITE") else int(value)
+            partition.conf = _with(partition.conf, _PART_KEYS[key], new)
+    return "", 0
+
+
+def _mask(state: State, names: Iterable[str]) -> Mask:
+    mask = np.zeros(len(state.conf.nodes), np.bool_)
+    mask[[state.node(name) for name in names if state.node(name) >= 0]] = True
+    return mask
+
+
+def _create(state: State, pairs: dict[str, str]) -> Answer:
+    """A reservation."""
+    name = pairs.get("reservationname") or pairs.get("reservation") or f"resv_{len(state.reservations) + 1}"
+    start = state.moment_ns(pairs.get("starttime", "now"))
+    flags = frozenset(word.strip().upper() for word in pairs.get("flags", "").split(",") if word)
+    end = state.moment_ns(pairs["endtime"]) if "endtime" in pairs else start + _length_ns(pairs.get("duration", ""))
+    partition = state.partitions.get(pairs.get("partitionname", ""))
+    nodes, cores = _reserved(state, pairs, partition)
+    if not (pairs.get("users") or pairs.get("accounts")):
+        return "Error creating the reservation: Reservation request missing users, accounts or groups", 1
+    licenses = {one.partition(":")[0]: int(one.partition(":")[2] or 1) for one in _words(pairs.get("licenses", ""))}
+    state.reservations[name] = Reservation(
+        name,
+        start,
+        end,
+        nodes,
+        users=_words(pairs.get("users", "")),
+        accounts=_words(pairs.get("accounts", "")),
+        flags=flags,
+        partition=pairs.get("partitionname", ""),
+        cores=cores,
+        licenses=licenses,
+    )
+    return f"Reservation created: {name}", 0
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(one for one in text.split(",") if one)
+
+
+def _length_ns(text: str) -> int:
+    minutes = limit_minutes(text) if text else None
+    return FOREVER if minutes is None else minutes * MINUTE
+
+
+def _reserved(
+    state: State, pairs: dict[str, str], partition: Partition | None
+) -> tuple[Mask, dict[int, tuple[int, ...]]]:
+    """The nodes of a reservation, and the cores on them where it asks for cores."""
+    pool = (
+        partition.nodes
+        if partition is not None
+        else next(
+            (one.nodes for one in state.partitions.values() if one.conf.default),
+            np.ones(len(state.conf.nodes), np.bool_),
+        )
+    )
+    said = pairs.get("nodes", "")
+    if said.upper() == "ALL":
+        nodes = np.ones(len(state.conf.nodes), np.bool_)
+    elif said:
+        nodes = _mask(state, expand(said))
+    elif "nodecnt" in pairs:
+        nodes = choose_nodes(state, pool & state.up, int(pairs["nodecnt"].split(",")[0]))
+    else:
+        nodes = pool.copy()
+    if "corecnt" not in pairs:
+        return nodes, {}
+    counts = [int(one) for one in pairs["corecnt"].split(",")]
+    numbers = np.flatnonzero(nodes).tolist()
+    per_node = counts if len(counts) == len(numbers) else [counts[0]] + [0] * (len(numbers) - 1)
+    cores = {n: tuple(range(count)) for n, count in zip(numbers, per_node, strict=True) if count}
+    return _mask(state, state.names(list(cores))), cores
+
+
+def _update_reservation(state: State, pairs: dict[str, str]) -> Answer:
+    reservation = state.reservations.get(pairs["reservationname"])
+    if reservation is None:
+        return "slurm_update error: Requested reservation is invalid", 1
+    if "starttime" in pairs:
+        reservation.start_ns = state.moment_ns(pairs["starttime"])
+    if "duration" in pairs:
+        reservation.end_ns = reservation.start_ns + _length_ns(pairs["duration"])
+    if "endtime" in pairs:
+        reservation.end_ns = state.moment_ns(pairs["endtime"])
+    if pairs.get("nodes"):
+        reservation.nodes = _mask(state, expand(pairs["nodes"]) if pairs["nodes"] != "ALL" else state.numbers)
+    return "", 0

@@ -1,0 +1,174 @@
+"""The priorities of jobs, as slurmctld keeps them: worked out at submission, and anew each PriorityCalcPeriod.
+
+priority/basic counts down; priority/multifactor adds factors (:mod:`gnomon.systems.slurm.priority`) of age, size,
+partition, QOS, fair share (:mod:`gnomon.systems.slurm.fair_tree`) and resources.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gnomon.systems.slurm.choosing import demand_of
+from gnomon.systems.slurm.classic import Classic
+from gnomon.systems.slurm.conf import Conf
+from gnomon.systems.slurm.fair_tree import FairTree
+from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.priority import Basic, Factors, Size, Standing, Weights, factors
+from gnomon.systems.slurm.state import SECOND, Partition
+from gnomon.systems.slurm.tres_weights import tres_weights
+
+
+class BasicRanking:
+    """priority/basic: who comes first is first."""
+
+    period_ns = 0
+
+    def __init__(self, state: Any) -> None:
+        self._state, self._basic = state, Basic()
+
+    def first(self, job: Job) -> int:
+        """The priority of a job that is submitted, or released."""
+        return job.request.priority if job.request.priority is not None else self._basic.next(job.nice)
+
+    def of(self, job: Job, partition: Partition) -> int:
+        """The priority that counts in a partition."""
+        return job.priority
+
+    def renew(self, job: Job) -> None:
+        """Its nice value is another one: nothing is worked out anew."""
+
+    def fairshare(self, job: Any) -> float:
+        """The factor of fair-share of a job, 0 to 1."""
+        return 1.0
+
+    def recalculate(self) -> bool:
+        """Work out all priorities anew; whether some are others now."""
+        return False
+
+    def least_to_reserve(self, job: Job) -> int:
+        """Below this priority a job keeps no nodes free for itself; 0: it always does."""
+        own: int = self._state.tree.priority_threshold(job)
+        return own or int(self._state.conf.scheduler.get("bf_min_prio_reserve", 0) or 0)
+
+
+class MultifactorRanking(BasicRanking):
+    """priority/multifactor. The factors of a waiting job but its age and its fair share stay as they are."""
+
+    def __init__(self, state: Any) -> None:
+        super().__init__(state)
+        conf, tree = state.conf, state.tree
+        self.weights = weights_of(conf)
+        self.period_ns = (conf.seconds("prioritycalcperiod") or 300) * SECOND
+        nodes = len(conf.nodes)
+        self.size = Size(nodes, sum(node.cpus for node in conf.nodes))
+        self.fair: FairTree | Classic = (
+            Classic(
+                tree,
+                dampening=float(conf.number("fairsharedampeningfactor") or 1),
+                depth_oblivious="DEPTH_OBLIVIOUS" in self.weights.flags,
+            )
+            if self.weights.flags & {"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"}
+            else FairTree(tree)
+        )
+        self.fair.finish(state.usage.raw)
+        self._most_part = max((one.conf.priority_job_factor for one in state.partitions.values()), default=0)
+
+    def first(self, job: Job) -> int:
+        """The priority of a job that is submitted, or released."""
+        if job.request.priority is not None:
+            job.fixed = True
+            return job.request.priority
+        return self._work_out(job)
+
+    def of(self, job: Job, partition: Partition) -> int:
+        """The priority that counts in a partition."""
+        return job.by_partition.get(partition.name, job.priority) if job.by_partition else job.priority
+
+    def renew(self, job: Job) -> None:
+        """Its nice value is another one."""
+        if job.priority and not job.fixed:
+            job.priority = self._work_out(job)
+
+    def fairshare(self, job: Any) -> float:
+        """The factor of fair-share of a job, 0 to 1."""
+        entry = self._state.tree.entry(job)
+        return float(self.fair.factor[entry.number]) if entry is not None else 0.0
+
+    def _work_out(self, job: Job) -> int:
+        found = {name: self.factors(job, name).priority for name in job.partitions}
+        job.by_partition = found if len(found) > 1 else {}
+        return max(found.values())
+
+    def factors(self, job: Job, partition: str) -> Factors:
+        """The weighted factors of a job in a partition, as sprio shows them."""
+        return factors(self.weights, self.size, self._standing(job, partition), self._state.now_s)
+
+    def _standing(self, job: Job, name: str) -> Standing:
+        state, weights = self._state, self.weights
+        partition, entry = state.partitions[name], state.tree.entry(job)
+        qos = state.tree.qos.get(job.qos)
+        factor = partition.conf.priority_job_factor
+        always = "ACCRUE_ALWAYS" in weights.flags
+        accrue = job.submit_ns if always else job.eligible_ns
+        return Standing(
+            accrue_s=None if accrue < 0 else accrue // SECOND,
+            fairshare=float(self.fair.factor[entry.number]) if entry is not None else 0.0,
+            assoc=(entry.priority_norm if weights.normal("ASSOC") else float(entry.priority)) if entry else 0.0,
+            partition=(factor / self._most_part if self._most_part else 0.0) if weights.normal("PART") else factor,
+            qos=(qos.priority_norm if weights.normal("QOS") else float(qos.record.priority)) if qos else 0.0,
+            nodes=job.request.nodes_min or 1,
+            cpus=self._cpus(job, partition),
+            limit_min=job.limit_min,
+            tres=self._tres(job, partition) if weights.tres else {},
+            nice=job.nice,
+        )
+
+    def _cpus(self, job: Job, partition: Partition) -> int:
+        if job.allocation is not None:
+            return int(job.allocation.total_cpus)
+        return int(self._state.selector.least_cpus(demand_of(self._state, job, partition)))
+
+    def _tres(self, job: Job, partition: Partition) -> dict[str, float]:
+        """What it asks for, as parts of what its partition has."""
+        asks = self._state.selector.requested(demand_of(self._state, job, partition), partition.conf)
+        if not self.weights.normal("TRES"):
+            return {name: float(asks.get(name, 0)) for name in self.weights.tres}
+        has = self._state.selector.capacity(partition.nodes)
+        return {name: asks.get(name, 0) / has[name] if has.get(name) else 0.0 for name in self.weights.tres}
+
+    def recalculate(self) -> bool:
+        """What the decay thread does each PriorityCalcPeriod."""
+        state = self._state
+        self.fair.begin(state.usage.raw)
+        state.usage.period(state.now_s)
+        self.fair.finish(state.usage.raw)
+        changed = False
+        for job in state.pending:
+            if job.priority and not job.fixed:
+                priority = self._work_out(job)
+                if "INCR_ONLY" in self.weights.flags:
+                    priority = max(priority, job.priority)
+                changed |= priority != job.priority
+                job.priority = priority
+        return changed
+
+
+def weights_of(conf: Conf) -> Weights:
+    """The settings of priority/multifactor."""
+
+    def number(key: str) -> int:
+        return conf.number(key) or 0
+
+    flags = frozenset(word.upper() for word in conf.words("priorityflags"))
+    return Weights(
+        age=number("priorityweightage"),
+        assoc=number("priorityweightassoc"),
+        fairshare=number("priorityweightfairshare"),
+        jobsize=number("priorityweightjobsize"),
+        partition=number("priorityweightpartition"),
+        qos=number("priorityweightqos"),
+        tres=tres_weights(conf.text("priorityweighttres"), conf.options, "PriorityWeightTRES"),
+        max_age_s=conf.seconds("prioritymaxage") or 7 * 86_400,
+        favor_small=conf.flag("priorityfavorsmall"),
+        flags=flags,
+    )
