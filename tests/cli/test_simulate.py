@@ -262,3 +262,26 @@ def test_the_end_that_is_said_is_that_of_native_files_too(workplace: Path, gnomo
     ended = gnomon("simulate", "cron.yaml", "--until", "1h", "-o", "json")
     assert ended.code == ANSWERED
     assert json.loads(ended.out)["jobs"] == 6
+
+
+@pytest.mark.parametrize("said", ["", "until: 20m\n"])
+def test_what_comes_by_itself_comes_until_the_end_on_the_command_line(
+    gnomon: Gnomon, workplace: Path, said: str
+) -> None:
+    """A CronJob's Jobs at 0, 10, 20, 30 and 40 min."""
+    (workplace / "objects.yaml").write_text(CRON)
+    (workplace / "cron.yaml").write_text(f"system: kubernetes\nwork: objects.yaml\n{said}")
+    for file in ("cron.yaml", "objects.yaml"):
+        ended = gnomon("simulate", file, "--until", "45m", "-o", "json")
+        assert (ended.code, json.loads(ended.out)["jobs"]) == (ANSWERED, 5)
+
+
+def test_a_pod_that_is_not_tried_has_the_reason_of_its_condition(gnomon: Gnomon, workplace: Path) -> None:
+    node, _, _ = CRON.partition("---")
+    gated = "spec: {schedulingGates: [{name: a/b}], containers: [{name: c, image: x}]}"
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\n{gated}\n"
+    (workplace / "objects.yaml").write_text(f"{node}---\n{pod}")
+    ended = gnomon("simulate", "objects.yaml", "--until", "1m", "-o", "json")
+    said = {"state": "waiting", "reason": "gated", "tasks": 1, "first": "default/p", "native": "SchedulingGated"}
+    assert json.loads(ended.out)["reasons"] == [said]
+    assert "waiting   SchedulingGated       1   default/p" in gnomon("simulate", "objects.yaml", "--until", "1m").out

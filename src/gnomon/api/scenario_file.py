@@ -99,9 +99,12 @@ class ScenarioSpec(Spec):
         return self
 
 
-def read_scenarios(document: Located) -> list[Scenario]:
-    """The scenarios of a document, one for each of its policies. Raises :class:`InputError`."""
+def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Scenario]:
+    """The scenarios of a document, one for each of its policies; ``until_ns``: as they end in place of what it says.
+    Raises :class:`InputError`."""
     spec = validated(ScenarioSpec, document)
+    if until_ns is not None:
+        spec = spec.model_copy(update={"until": until_ns})
     if spec.system not in SYSTEMS:
         if spec.system in SYSTEMS_TO_COME:
             raise document.error(

@@ -37,8 +37,8 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     native = None if given.work_format else _native_system(given)
     if native is not None:
         nodes = [] if given.cluster is None else [given.cluster]
-        until = {} if given.until is None else {"until_ns": duration_ns(given.until, "--until")}
-        found = [SYSTEMS[native].read([*nodes, *given.work], **until)]
+        until = _until(given)
+        found = [SYSTEMS[native].read([*nodes, *given.work], **({} if until is None else {"until_ns": until}))]
     elif not given.work_format and all(is_scenario(path) for path in given.work):
         found = [one for path in given.work for one in _in_file(path, given)]
         if given.cluster is not None:
@@ -47,6 +47,11 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     else:
         found = [_of_parts(given)]
     return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+
+
+def _until(given: Arguments) -> int | None:
+    """When the run ends, if that was said."""
+    return None if given.until is None else duration_ns(given.until, "--until")
 
 
 def _native_system(given: Arguments) -> str | None:
@@ -61,7 +66,7 @@ def _native_system(given: Arguments) -> str | None:
 def _in_file(path: str, given: Arguments) -> list[Scenario]:
     from gnomon.api.load import load_scenario
 
-    found = load_scenario(path)
+    found = load_scenario(path, until_ns=_until(given))
     return found if given.policy is None else without_policies(found)
 
 
@@ -154,8 +159,8 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
         changed["system"] = _known_system(given.system)
     if given.seed is not None:
         changed["seed"] = given.seed
-    if given.until is not None:
-        changed["limits"] = replace(scenario.limits, until_ns=duration_ns(given.until, "--until"))
+    if (until := _until(given)) is not None:
+        changed["limits"] = replace(scenario.limits, until_ns=until)
     if given.no_kill:
         changed["kill_at_limit"] = False
     return changed

@@ -1,0 +1,147 @@
+"""Which pods workloads make, or may make: a place for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.job_runs import runs_of
+from gnomon.systems.kubernetes.makers import HASH_LABEL, Change, Made, Maker, template_hash, with_hash
+from gnomon.systems.kubernetes.objects import Container, PodSpec
+from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.workloads import PodTemplate
+from tests.systems.kubernetes.play import Object, S, job, node, pod, spec, workload
+
+
+def made(objects: Sequence[Object], *changes: tuple[int, Sequence[Object]]) -> Made:
+    applied = [Change(at_s * S, objects_of(list(later))) for at_s, later in changes]
+    read = objects_of(list(objects))
+    return Maker(read, applied, lambda one: one).all(runs_of(read, applied, NEVER))
+
+
+def places(found: Made) -> dict[str, int | None]:
+    """By pod when it is to be created, in seconds; None: when its controller says so."""
+    pairs = zip(found.pods, found.submit_ns, strict=True)
+    return {one.name: None if at >= NEVER else at // S for one, at in pairs}
+
+
+def owned(name: str, kind: str, owner: str, **more: Any) -> Object:
+    found = pod(name, labels={"app": owner}, **more)
+    found["metadata"]["uid"] = name
+    found["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": kind, "name": owner, "controller": True}]
+    return found
+
+
+class TestReplicaSets:
+    def test_a_place_for_each_replica(self) -> None:
+        found = made([workload("ReplicaSet", "r", 2, spec())])
+        assert places(found) == {"r-0": 0, "r-1": 0}
+        assert (found.fleets[0].kind, found.fleets[0].tasks, found.fleets[0].wanted) == ("ReplicaSet", (0, 1), 2)
+
+    def test_pods_that_are_there_are_among_them(self) -> None:
+        found = made([workload("ReplicaSet", "r", 2, spec()), owned("r-x", "ReplicaSet", "r", nodeName="n1")])
+        assert places(found) == {"r-x": 0, "r-0": 0}
+
+    def test_more_pods_than_wanted_are_places_too(self) -> None:
+        there = [owned(f"r-{letter}", "ReplicaSet", "r", nodeName="n1") for letter in "abc"]
+        found = made([workload("ReplicaSet", "r", 1, spec()), *there])
+        assert (len(found.fleets[0].tasks), found.fleets[0].wanted) == (3, 1)
+
+    def test_no_two_pods_have_one_name(self) -> None:
+        found = made([workload("ReplicaSet", "r", 1, spec()), pod("r-0")])
+        assert list(places(found)) == ["r-0", "r-0-1"]
+
+    def test_one_that_goes_without_ever_having_had_a_node_takes_no_place(self) -> None:
+        goes = owned("r-x", "ReplicaSet", "r")
+        goes["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        found = made([workload("ReplicaSet", "r", 1, spec()), goes])
+        assert [found.pods[task].name for task in found.fleets[0].tasks] == ["r-0"]
+
+
+class TestDeployments:
+    OLD, NEW = spec(image="app:1"), spec(image="app:2")
+
+    def shop(self, replicas: int, template: Object) -> Object:
+        return workload("Deployment", "shop", replicas, template)
+
+    def test_its_pods_are_those_of_a_replica_set_that_is_named_by_the_template(self) -> None:
+        found = made([self.shop(2, self.OLD)])
+        (one,) = found.replica_sets
+        digest = found.pods[0].labels[HASH_LABEL]
+        assert (one.name, found.pods[0].owner and found.pods[0].owner.name) == (f"shop-{digest}", f"shop-{digest}")
+        assert places(found) == {"shop-0": 0, "shop-1": 0}
+
+    def test_a_new_version_has_places_of_its_own_which_its_controller_fills(self) -> None:
+        found = made([self.shop(2, self.OLD)], (60, [self.shop(2, self.NEW)]))
+        later = [name for name, at in places(found).items() if at is None]
+        assert all(re.fullmatch(r"shop-[bcdf-hj-np-tv-xz2456789]+-[01]", name) for name in later)
+        assert [(at // S, number) for at, _, number in found.rollouts[0].specs] == [(0, 0), (60, 1)]
+
+    def test_an_earlier_version_again_is_the_same_fleet(self) -> None:
+        found = made([self.shop(2, self.OLD)], (60, [self.shop(2, self.NEW)]), (120, [self.shop(2, self.OLD)]))
+        assert [number for _, _, number in found.rollouts[0].specs] == [0, 1, 0]
+
+    def test_scaling_up_has_places_for_those_that_come(self) -> None:
+        """A pod that was deleted to scale down is not made again in its old place."""
+        found = made([self.shop(3, self.OLD)], (60, [self.shop(1, self.OLD)]), (120, [self.shop(2, self.OLD)]))
+        assert list(places(found).values()) == [0, 0, 0, None]
+
+    def test_one_that_comes_by_a_change_is_made_then(self) -> None:
+        found = made([], (60, [self.shop(2, self.OLD)]))
+        assert places(found) == {"shop-0": None, "shop-1": None}
+        assert found.rollouts[0].specs[0][0] == 60 * S
+
+    def test_a_change_of_one_whose_replica_sets_are_there_is_refused(self) -> None:
+        mine = workload("ReplicaSet", "shop-abc", 1, self.OLD)
+        mine["metadata"]["ownerReferences"] = [{"kind": "Deployment", "name": "shop", "controller": True}]
+        with pytest.raises(InputError, match=r"a change of a Deployment whose ReplicaSets are among the objects"):
+            made([self.shop(1, self.OLD), mine], (60, [self.shop(1, self.NEW)]))
+
+
+class TestOthers:
+    def test_a_stateful_sets_pods_have_ordinals_and_wait_for_its_controller(self) -> None:
+        found = made([workload("StatefulSet", "db", 2, spec())])
+        assert places(found) == {"db-0": None, "db-1": None}
+        assert [one.labels["apps.kubernetes.io/pod-index"] for one in found.pods] == ["0", "1"]
+
+    def test_an_ordinal_that_is_there_keeps_its_pod(self) -> None:
+        found = made([workload("StatefulSet", "db", 2, spec()), owned("db-1", "StatefulSet", "db", nodeName="n1")])
+        assert [found.pods[task].name for task in found.fleets[0].tasks] == ["db-0", "db-1"]
+        assert places(found) == {"db-1": 0, "db-0": None}
+
+    def test_a_job_has_a_place_for_each_completion(self) -> None:
+        assert places(made([job("j", spec(), completions=3)])) == {"j-0": None, "j-1": None, "j-2": None}
+
+    def test_an_indexed_job_tells_its_pods_their_index(self) -> None:
+        found = made([job("j", spec(), completions=2, completionMode="Indexed")])
+        assert [one.labels["batch.kubernetes.io/job-completion-index"] for one in found.pods] == ["0", "1"]
+
+    def test_pods_that_have_ended_take_no_place(self) -> None:
+        over = pod("p")
+        over["status"] = {"phase": "Succeeded"}
+        assert places(made([node("n1"), over])) == {}
+
+    def test_what_a_workload_says_of_its_pods_is_said_of_each(self) -> None:
+        """Annotations of the workload, where its template has none of that name."""
+        said = {"gnomon.dev/duration": "5m", "other": "x"}
+        assert made([workload("ReplicaSet", "r", 1, spec(), annotations=said)]).pods[0].annotations == {
+            "gnomon.dev/duration": "5m"
+        }
+
+
+class TestHashes:
+    def test_equal_templates_have_one_and_others_another(self) -> None:
+        one, same, other = (PodTemplate(spec=PodSpec((Container("c", image),))) for image in ("a", "a", "b"))
+        assert template_hash(one) == template_hash(same) != template_hash(other)
+
+    def test_it_has_the_letters_of_the_real_one(self) -> None:
+        """``rand.SafeEncodeString`` (k8s.io/apimachinery/pkg/util/rand)."""
+        assert set(template_hash(PodTemplate())) <= set("bcdfghjklmnpqrstvwxz2456789")
+
+    def test_it_is_a_label_of_the_template(self) -> None:
+        assert with_hash(PodTemplate(labels={"app": "a"})).labels["app"] == "a"
