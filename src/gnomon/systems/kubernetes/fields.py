@@ -143,6 +143,8 @@ class Fields:
         """Labels, whose keys and values are such that the API server takes them."""
         found = self.labels(key)
         for name, value in found.items():
+            if qualified(name) is None and label_value(value) is None:
+                continue
             for part, rule in ((name, qualified), (value, label_value)):
                 if (text := rule(part)) is not None:
                     self.problem((*self._steps, key, name), invalid(part, text))
@@ -211,6 +213,9 @@ class Fields:
 
     def named(self, key: str, rule: Rule) -> str:
         """Text that must be there and keep a rule."""
+        value = self.raw(key)
+        if isinstance(value, str) and value and rule(value) is None:
+            return value
         found = self.required(key)
         if found and (text := rule(found)) is not None:
             self.wrong(key, invalid(found, text))

@@ -76,9 +76,11 @@ def duplicate(value: str) -> str:
 
 def subdomain(name: str) -> str | None:
     """Names of most objects."""
+    if len(name) <= SUBDOMAIN_BYTES_MAX and _IS_SUBDOMAIN.fullmatch(name):
+        return None
     if len(name.encode("utf-8", "surrogatepass")) > SUBDOMAIN_BYTES_MAX:
         return _too_long(SUBDOMAIN_BYTES_MAX)
-    return None if _IS_SUBDOMAIN.fullmatch(name) else _SUBDOMAIN_SAYS
+    return _SUBDOMAIN_SAYS
 
 
 @lru_cache(maxsize=65536)

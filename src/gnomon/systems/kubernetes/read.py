@@ -179,11 +179,13 @@ class _Collector:
 
     def _is_wrong(self, item: Item, findings: Findings) -> bool:
         """Whether something is wrong with an object, which is noted then."""
+        if not findings.problems:
+            return False
         located = Item(item.value, item.file, _once(item), item.first, item.path)
         for one in findings.problems:
             name = _name(item.value)
             self._errors.append(_error(located, name, one.steps, one.problem, found=one.found, allowed=one.allowed))
-        return bool(findings.problems)
+        return True
 
     def _take_policy(self, item: Item) -> None:
         if self._descheduler is not None:
