@@ -9,7 +9,7 @@ from typing import Any, Final
 from gnomon.systems.kubernetes import cluster_fields as cluster
 from gnomon.systems.kubernetes import workload_fields as workload
 from gnomon.systems.kubernetes.fields import Fields, Findings
-from gnomon.systems.kubernetes.names import Rule, label, path_segment, subdomain
+from gnomon.systems.kubernetes.names import Rule, invalid, label, path_segment, subdomain
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.pod_fields import SpecReader, read_conditions, read_owner
 from gnomon.systems.kubernetes.workload_fields import QUIET_METADATA, ReadSpec
@@ -104,8 +104,9 @@ class ObjectReader:
         metadata = body.inside("metadata")
         if not metadata.text("generateName") or metadata.text("name"):
             metadata.named("name", kind.names)
-        if kind.namespaced and metadata.text("namespace"):
-            metadata.named("namespace", label)
+        space = metadata.text("namespace") if kind.namespaced else ""
+        if space and (text := label(space)) is not None:
+            metadata.wrong("namespace", invalid(space, text))
 
         def read_spec(parent: Fields) -> PodSpec:
             return self._specs.read(parent, findings, kind.name)
