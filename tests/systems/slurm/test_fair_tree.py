@@ -71,7 +71,7 @@ def test_a_user_with_the_shares_of_the_parent_ranks_first_in_it() -> None:
     assert of(tree, fair.factor, "u", "a") > of(tree, fair.factor, "v", "a")
 
 
-def test_accounts_that_tie_are_ranked_one_after_the_other_as_the_code_does() -> None:
+def test_accounts_that_tie_are_ranked_one_after_the_other() -> None:
     """Not merged, as the manual says: see the module."""
     commands = ["add account a", "add account b", "add user a1,a2 account=a", "add user b1,b2 account=b"]
     usage = {("a", "a1"): 10.0, ("a", "a2"): 30.0, ("b", "b1"): 5.0, ("b", "b2"): 35.0}
@@ -108,6 +108,25 @@ def test_the_recorded_ranks_follow_from_the_recorded_usage() -> None:
             assert fair.norm[entry.number] == pytest.approx(float(row["NormUsage"]), abs=3e-3)
         if row["LevelFS"]:
             assert fair.level_fs[entry.number] == pytest.approx(float(row["LevelFS"]), rel=2e-2)
+
+
+@pytest.mark.golden
+def test_accounts_that_tie_are_ranked_as_recorded() -> None:
+    """Two accounts without shares tie at 0 whatever their use; the users' use in them differs."""
+    header, *rows = (line.split("|") for line in text("sshare-tied-accounts.txt").splitlines())
+    shown = {(row["Account"].strip(), row["User"]): row for row in (dict(zip(header, r, strict=True)) for r in rows)}
+    commands = ["add account acca fairshare=0", "add account accb fairshare=0"]
+    commands += ["add user alice,bob account=acca", "add user carol,dave account=accb"]
+    tree = Tree(apply_commands(Accounts(), commands))
+    raw = np.array([float(shown[one.account, one.user]["RawUsage"]) for one in tree.entries])
+    fair = FairTree(tree)
+    fair.finish(raw)
+    for entry in tree.entries[1:]:
+        row = shown[entry.account, entry.user]
+        assert f"{fair.effective[entry.number]:f}" == row["EffectvUsage"]
+        assert f"{fair.level_fs[entry.number]:f}" == row["LevelFS"]
+        assert f"{fair.norm[entry.number]:f}" == row["NormUsage"]
+        assert (f"{fair.factor[entry.number]:f}" if entry.user else "") == row["FairShare"]
 
 
 def naive(tree: Tree, raw: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> dict[Entry, float]:

@@ -79,14 +79,70 @@ def test_limits_of_associations_deny_too_under_such_a_qos() -> None:
     assert reason(made, Job(limit_min=50), cpus(3)) == "AssocGrpCPUMinutesLimit"
 
 
-def test_a_job_without_a_time_limit_gets_that_of_the_policy() -> None:
-    times = {"batch": Times(most=600, default=30)}
-    made = books("add qos q MaxWall=120", "modify user alice set qos+=q MaxWall=60", times=times)
-    assert Submission(made.limits, Job(), cpus(1)).limit_min == 60
-    assert Submission(made.limits, Job(qos="q"), cpus(1)).limit_min == 120  # the QOS overrides
-    assert Submission(made.limits, Job("bob"), cpus(1)).limit_min is None  # the partition's, when it starts
-    assert Submission(made.limits, Job(limit_min=5), cpus(1)).limit_min == 5
-    assert Submission(made.limits, Job(limit_min=-1), cpus(1)).limit_min == -1
+PARTITIONS = {"batch": Times(most=30, default=7), "nodef": Times(), "nodef20": Times(most=20), "three": Times(20, 3)}
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize(
+    ("user", "qos", "partitions", "minutes"),
+    [
+        ("carol", "normal", ("batch",), 7),  # more than her MaxWall: she waits
+        ("alice", "long", ("batch",), 7),
+        ("carol", "normal", ("nodef",), 5),
+        ("carol", "normal", ("nodef20",), 5),
+        ("alice", "long", ("nodef",), 60),
+        ("alice", "long", ("nodef20",), 60),  # more than the partition allows: she waits
+        ("alice", "normal", ("nodef",), None),
+        ("carol", "normal", ("nodef", "batch"), 5),
+        ("carol", "normal", ("batch", "nodef"), 7),
+        ("carol", "normal", ("three", "batch"), 3),
+        ("alice", "minutes", ("nodef",), 10),  # MaxTRESMins=cpu=20 of a QOS that denies, two CPUs
+    ],
+)
+def test_the_time_limit_of_a_job_that_names_none_as_recorded(
+    user: str, qos: str, partitions: tuple[str, ...], minutes: int | None
+) -> None:
+    made = books(
+        "add qos long MaxWall=60",
+        "add qos minutes MaxTRESMins=cpu=20 GrpTRESMins=cpu=30 flags=DenyOnLimit",
+        "modify user alice set qos+=long,minutes",
+        "modify user carol set MaxWall=5",
+        times=PARTITIONS,
+    )
+    account = "chem" if user == "carol" else "phys"
+    job = Job(user, account, qos, partitions[0], partitions)
+    assert Submission(made.limits, job, cpus(2)).limit_min == minutes
+    job.limit_min = minutes
+    assert made.limits.before(job) == ("AssocMaxWallDurationPerJobLimit" if (user, minutes) == ("carol", 7) else "")
+
+
+def test_a_limit_that_was_named_stays() -> None:
+    limits = books("modify user alice set MaxWall=60", times=PARTITIONS).limits
+    assert [Submission(limits, Job(limit_min=given), cpus(1)).limit_min for given in (5, 90, -1)] == [5, 90, -1]
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize(
+    ("qos", "count", "minutes", "expected"),
+    [
+        ("strict", 8, 5, "QOSMaxCpuPerUserLimit"),
+        ("strict", 5, 5, "QOSMaxCpuPerUserLimit"),
+        ("strict", 1, 5, "QOSMinCpuNotSatisfied"),
+        ("strict", 2, 20, "QOSMaxWallDurationPerJobLimit"),
+        ("strict", 3, 5, ""),
+        ("strict", 4, 5, ""),  # MaxTRES of the QOS overrides that of the user
+        ("strict2", 2, 20, "QOSMaxCpuMinutesPerJobLimit"),
+        ("strict2", 2, 5, ""),
+        ("strict2", 4, 1, "AssocMaxCpuPerJobLimit"),
+    ],
+)
+def test_refusals_of_a_qos_that_denies_as_recorded(qos: str, count: int, minutes: int, expected: str) -> None:
+    made = books(
+        "add qos strict MaxTRESPU=cpu=4 GrpTRES=cpu=6 MaxTRESPerJob=cpu=5 MaxWall=10 flags=DenyOnLimit MinTRES=cpu=2",
+        "add qos strict2 MaxTRESMins=cpu=20 GrpTRESMins=cpu=30 flags=DenyOnLimit",
+        "modify user alice set qos+=strict,strict2 MaxTRES=cpu=3",
+    )
+    assert reason(made, Job(qos=qos, limit_min=minutes), cpus(count)) == expected
 
 
 def test_every_partition_is_asked() -> None:

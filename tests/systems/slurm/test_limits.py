@@ -176,6 +176,45 @@ def test_limits_on_gpus_have_the_reasons_of_gres() -> None:
     assert reason("bob", 1) == ""
 
 
+@pytest.mark.golden
+def test_a_queue_full_of_limits_as_recorded() -> None:
+    """Twelve jobs submitted one after the other to slurmctld 22.05.8, and the reasons of those that waited."""
+    made = books(
+        "add qos rm GrpTRESRunMins=cpu=60",
+        "add qos ru MaxTRESPerAccount=cpu=6 MaxJobsPerAccount=3",
+        "add qos pu MaxTRESPerUser=node=1,mem=900",
+        "modify user alice,bob set qos+=rm,ru,pu",
+    )
+    made.usage.period(0)
+    submitted = [
+        ("alice", "rm", 4, 1, 10, ""),
+        ("bob", "rm", 4, 1, 10, "QOSGrpCPURunMinutesLimit"),
+        ("alice", "rm", 8, 1, 10, "QOSGrpCPURunMinutesLimit"),
+        ("alice", "ru", 3, 1, 5, ""),
+        ("alice", "ru", 2, 1, 5, ""),
+        ("bob", "ru", 4, 1, 2, "MaxJobsPerAccount"),  # once the next one runs
+        ("bob", "ru", 1, 1, 1, ""),
+        ("bob", "ru", 1, 1, 1, "MaxJobsPerAccount"),
+        ("alice", "pu", 2, 2, 1, "QOSMaxNodePerUserLimit"),
+        ("alice", "pu", 8, 1, 1, ""),
+        ("alice", "pu", 2, 1, 1, "QOSMaxMemoryPerUser"),
+        ("alice", "pu", 8, 1, 1, "QOSMaxMemoryPerUser"),
+    ]
+    waiting = []
+    for node, (user, qos, count, nodes, minutes, reason) in enumerate(submitted):
+        job = Job(user, qos=qos, limit_min=minutes)
+        tres = {"cpu": count, "mem": 100 * count, "node": nodes, "billing": count}
+        on = tuple(range(node, node + nodes))
+        found = made.limits.before(job, nodes) or made.limits.after(job, tres, on)
+        assert (found == "") == (reason == "")
+        if reason:
+            waiting.append((job, tres, on, reason))
+        else:
+            made.start(job, tres, on)
+    for job, tres, on, reason in waiting:
+        assert (made.limits.before(job, len(on)) or made.limits.after(job, tres, on)) == reason
+
+
 def test_nodes_that_are_in_use_already_do_not_count_again() -> None:
     made = books("modify account phys set GrpTRES=node=2")
     made.start(Job(), cpus(4, nodes=2), (0, 1))
@@ -252,14 +291,18 @@ def test_a_job_without_a_time_limit_is_taken_at_that_of_the_policy_or_the_partit
 
 
 def test_the_least_of_the_limits_on_nodes_is_told_with_its_reason() -> None:
-    made = books(
+    limits = books(
         "add qos q MaxTRESPU=node=3",
         "modify user alice set qos+=q MaxTRES=node=2",
         "modify account phys set GrpNodes=2",
-    )
-    assert made.limits.most_nodes(Job(qos="q")) == (2, "AssocGrpNodeLimit")
-    assert made.limits.most_nodes(Job()) == (2, "AssocMaxNodePerJobLimit")
-    assert made.limits.most_nodes(Job("carol", "chem")) is None
+    ).limits
+    of_qos, of_user, of_nobody = (limits.most_nodes(job) for job in (Job(qos="q"), Job(), Job("carol", "chem")))
+    assert of_qos is not None
+    assert of_user is not None
+    assert (of_qos.allowed, of_qos.reason) == (2, "AssocGrpNodeLimit")  # MaxTRES is overridden by the QOS
+    assert (of_user.allowed, of_user.reason) == (2, "AssocMaxNodePerJobLimit")
+    assert of_nobody is None
+    assert [limits.before(Job(), nodes) for nodes in (1, 2, 3)] == ["", "", "AssocMaxNodePerJobLimit"]
 
 
 def test_a_threshold_of_fair_share() -> None:

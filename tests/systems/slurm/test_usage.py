@@ -63,6 +63,24 @@ def test_a_qos_weighs_usage_and_may_not_decay() -> None:
     assert made.usage.wall_minutes(made.tree.qos["half"]) == 500 // 60
 
 
+@pytest.mark.golden
+def test_the_factor_of_a_qos_weighs_what_may_still_be_used_as_recorded() -> None:
+    """Two jobs of 2 CPUs and 10 minutes, 26 seconds after they started, one of them in a QOS with UsageFactor=0.5
+    (22.05.8): minutes of memory, and raw usage."""
+    made = books("add qos half UsageFactor=0.5", "modify user alice set qos+=half", half_life_s=0)
+    made.usage.period(0)
+    for qos in ("half", "normal"):
+        tres = {"cpu": 2, "mem": 200, "node": 1, "billing": 2}
+        made.start(Job(qos=qos, limit_min=10), tres, at=20)
+    made.usage.period(46)
+    shown = {"half": (9, 956, 4, 26), "normal": (19, 1913, 9, 52)}
+    for name, (cpu, mem, node, used) in shown.items():
+        qos_entry = made.tree.qos[name]
+        minutes = [made.usage.run_minutes(qos_entry.used, made.tree.tres_number[one]) for one in ("cpu", "mem", "node")]
+        assert minutes == [cpu, mem, node]
+        assert made.usage.raw[made.usage.row(qos_entry)] == used
+
+
 def test_billing_is_cpus_unless_there_are_weights() -> None:
     weights = {"gpu": {"cpu": 1.0, "mem": 0.25 / 1024, "gres/gpu": 8.0}}
     billing = Billing(weights, ("cpu", "mem", "node", "gres/gpu", "license/x"))

@@ -5,9 +5,10 @@ users before accounts where they are equal; an account's users all stand where i
 the next (n-1)/n, …; a user who ties with the one before gets the same. The user root of the root account is one of the
 n. Source: ``src/plugins/priority/multifactor/fair_tree.c``, Slurm 22.05 to 25.05.
 
-The manual says that accounts which tie have their users sorted together. The code does not do so: the loop that counts
-them ends at the first account (``_count_tied_accounts``), so their users are ranked one account after the other, and
-only the first user of the second account shares the last rank of the first one's. Here the code is followed.
+The manual says that accounts which tie have their users sorted together. The program does not do so: the loop that
+counts them ends at the first account (``_count_tied_accounts``), so their users are ranked one account after the other,
+by name, and only the first user of the second account shares the last rank of the first one's. So it was recorded with
+22.05.8, and so it is here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Limits at submission: what sbatch is refused at once, and the time limit that a policy gives to a job without one.
 
 Numbers of submitted jobs are always checked. What one job asks for is checked only for a QOS with the flag DenyOnLimit
-(or where there is no QOS): else the job is taken, and waits. Source: ``_qos_policy_validate``,
-``_acct_policy_validate`` in ``src/slurmctld/acct_policy.c``, Slurm 22.05 to 25.05.
+(or where there is no QOS): else the job is taken, and waits. A job without a time limit gets the DefaultTime of its
+first partition, or if that has none the limit of a policy, be it above the partition's MaxTime (recorded with 22.05.8).
+Source: ``_qos_policy_validate``, ``_acct_policy_validate`` in ``src/slurmctld/acct_policy.c``, Slurm 22.05 to 25.05.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ class Submission:
     """One submission, checked in each of its partitions until one refuses it.
 
     ``tres``: what it asks for, with node; ``tasks``: of an array. Afterwards ``limit_min`` is the job's time limit
-    (None: not said, -1: none), which a MaxWall or GrpWall may have given to it, and ``finding`` is what refuses it.
+    (None: not said, -1: none), which its partition or a policy may have given to it; ``finding`` is what refuses it.
     """
 
     def __init__(self, limits: Limits, job: LimitedJob, tres: Mapping[str, int], *, tasks: int = 1) -> None:
         self._limits, self._job, self._tres, self._tasks = limits, job, tres, tasks
         self._time = minutes_of(job.limit_min)
+        if self._time is None:
+            self._time = limits.times.get((*job.partitions, job.partition)[0], Times()).default
         self._set = False  # the time limit was given by a policy
         self.finding: Finding | None = None
         if "limits" in limits.enforce:

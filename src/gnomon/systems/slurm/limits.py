@@ -9,7 +9,7 @@ reason that Slurm shows, or all that hold. Source: ``acct_policy_job_runnable_pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from gnomon.systems.slurm.accounts import Limits as Values
@@ -84,11 +84,11 @@ class Limits:
 
     # -------------------------------------------------------------- before nodes are chosen
 
-    def before(self, job: LimitedJob) -> str:
-        """Why a job may not start whatever the nodes, "": nothing is against it."""
-        return next((finding.reason for finding in self.findings_before(job)), "")
+    def before(self, job: LimitedJob, nodes: int = 0) -> str:
+        """Why a job may not start whatever the nodes, "": nothing is against it. ``nodes``: so many it needs."""
+        return next((finding.reason for finding in self.findings_before(job, nodes)), "")
 
-    def findings_before(self, job: LimitedJob) -> Iterator[Finding]:
+    def findings_before(self, job: LimitedJob, nodes: int = 0) -> Iterator[Finding]:
         """All that is against it, in Slurm's order."""
         entry = self.tree.entry(job)
         if entry is None:
@@ -104,6 +104,9 @@ class Limits:
         for qos in order:
             yield from self._qos_before(job, qos, imposed)
         yield from self._associations_before(job, entry, imposed)
+        most = self.most_nodes(job) if nodes else None
+        if most is not None and nodes > most.allowed:
+            yield replace(most, asked=nodes)
 
     def _qos_before(self, job: LimitedJob, qos: QosEntry, imposed: Imposed) -> Iterator[Finding]:
         limits, time = qos.limits, None
@@ -263,29 +266,32 @@ class Limits:
             return None
         return plain(qos, "usage_threshold", (0, 0, 0))
 
-    def most_nodes(self, job: LimitedJob) -> tuple[int, str] | None:
-        """How many nodes a job may have at most by its limits, with the reason of the limit; None: any number."""
+    def most_nodes(self, job: LimitedJob) -> Finding | None:
+        """The limit that says how many nodes (``allowed``) a job may have at most, None: no limit does.
+
+        More than that are not chosen for it, and if it asks for more it waits for the reason of that limit.
+        """
         entry = self.tree.entry(job)
-        if entry is None or "limits" not in self.enforce:
+        if entry is None or "limits" not in self.enforce or not self.tree.counts_nodes:
             return None
-        best: tuple[int, str] | None = None
-        order, found = self.tree.qos_order(job), Imposed()
+        order, imposed = self.tree.qos_order(job), Imposed()
+        found: list[Finding] = []
         for family in ("max_tres_per_account", "max_tres_per_job", "max_tres_per_user", "grp_tres"):
             for qos in order:
                 count = getattr(qos.limits, family).get("node")
-                if count is not None and found.first(family) and (best is None or count < best[0]):
-                    best = (count, self.check(qos, family).finding("node", count, 0, 0).reason)
+                if count is not None and imposed.first(family):
+                    found.append(self.check(qos, family).finding("node", count, 0, 0))
         factor = next((qos.record.limit_factor for qos in order if qos.record.limit_factor is not None), None)
         for one in entry.chain:
-            families = ["grp_tres"] if one is not entry else ["grp_tres", "max_tres_per_job"]
-            for family in families:
-                overridden = "grp_tres" in found.plain if family == "grp_tres" else bool(found.plain - {"grp_tres"})
-                for _, name, count in self.check(one, family, factor=factor).limits:
-                    if name == "node" and not overridden and (best is None or count < best[0]):
-                        best = (count, self.check(one, family).finding("node", count, 0, 0).reason)
+            for family in ("grp_tres", "max_tres_per_job") if one is entry else ("grp_tres",):
+                by_qos = {"grp_tres"} if family == "grp_tres" else imposed.plain - {"grp_tres"}
+                if imposed.plain & by_qos:
+                    continue
+                check = self.check(one, family, factor=factor)
+                found += [check.finding(name, count, 0, 0) for _, name, count in check.limits if name == "node"]
             if "node" in one.limits.grp_tres:
                 break
-        return best
+        return min(found, key=lambda one: one.allowed, default=None)  # of equal ones the first
 
     def time_out(self, job: LimitedJob, tres: Mapping[str, int], ran_min: int) -> str:
         """Slurm's words when a running job has to end because minutes are used up; never with ``safe``.
