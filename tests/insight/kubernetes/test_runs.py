@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,3 +126,10 @@ class TestNumbers:
         run = play(objects, until_s=3600)
         lost = next(task for _, _, task, _, why in rows(run, Kind.FAIL) if why == "EVICTED")
         assert "one more node like n1: it stays" in changes(explain(lost, run))
+
+
+def test_a_run_that_was_kept_without_its_objects_tells_what_its_log_says() -> None:
+    run = play([node("n1"), pod("p", schedulingGates=[{"name": "a/b"}])], until_s=60)
+    found = explain("p", replace(run, scenario=replace(run.scenario, native=None)))
+    assert found.native == "waiting for scheduling gates: [a/b]"
+    assert [(one.rule, one.text) for one in found.waiting] == [("gated", found.native)]

@@ -154,6 +154,9 @@ def _told(here: Situation, task: int, spell: Spell) -> list[Wait]:
             return [Wait("event", "backoff", *delayed(here.ground, task, spell.row), spell.value)]
         case Reason.NEEDS:
             return [Wait("event", "needs", *missing(_at_end(here, spell), task, spell.row, over=spell.over))]
+        case Reason.GATED | Reason.UNATTENDED:
+            said = here.ground.past.log.details.get(spell.row, {}).get("message", "nobody lets it go")
+            return [Wait("event", rule(spell.reason), f"task/{here.ground.work.id(task)}", str(said))]
         case Reason.NO_LEADER:
             return [Wait("event", "no-leader", *leaderless(here.ground, spell.end_row))]
     found = [_meanwhile(here, task, spell, Wait("event", *one)) for one in no_room(here, task, promised)]
