@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 
 from gnomon.model.errors import InputError
 from gnomon.systems.slurm.accounts import Accounts, Association, Qos, User
@@ -19,6 +20,7 @@ from gnomon.systems.slurm.database import Database
 from gnomon.systems.slurm.sacctmgr_fields import (
     ASSOCIATION_OPTIONS,
     QOS_OPTIONS,
+    Option,
     change_association,
     change_qos,
     find_option,
@@ -99,8 +101,13 @@ def _dump_user(database: Database, name: str, account: str, terms: dict[str, str
         terms.pop(key, None)
 
 
+@cache
+def _association_option(key: str) -> Option | None:
+    return find_option(ASSOCIATION_OPTIONS, key)
+
+
 def _change(database: Database, one: Association, key: str, value: str) -> Association:
-    option = find_option(ASSOCIATION_OPTIONS, key)
+    option = _association_option(key)
     if option is None or option.kind == "usage":
         if key not in _SILENT:
             database.note("not modelled", key, "a field of sacctmgr that nothing here looks at")
