@@ -1,0 +1,115 @@
+"""Whether one node can take part in a job, and with how many CPUs.
+
+Source: ``_verify_node_state``, ``can_job_run_on_node`` of ``src/plugins/select/cons_tres/job_test.c``.
+"""
+
+from __future__ import annotations
+
+from gnomon.engine.compiling import kernel
+from gnomon.systems.slurm.select import ask, at, rule
+from gnomon.systems.slurm.select.columns import Hardware, Occupied, Trial
+from gnomon.systems.slurm.select.gres_offering import drop_unusable
+from gnomon.systems.slurm.select.offering import offer_cores, unit_size
+
+
+@kernel
+def shared_by_others(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
+    """Whether jobs of another partition that is shared run on a node."""
+    before = -1
+    for q in range(len(h.row_part)):
+        p = h.row_part[q]
+        if p == before and p != t.ask[ask.PARTITION] and o.part_jobs[h.track[p], n] > 0:
+            return True  # its second row: it is shared
+        before = int(p)
+    return False
+
+
+@kernel
+def is_open(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
+    """Whether those who are on a node let the job in."""
+    if o.whole[n] or (t.ask[ask.WHOLE] and o.jobs[n]):
+        return False
+    share = t.ask[ask.SHARE]
+    if o.state[n] >= rule.RESERVED:
+        return False
+    if o.state[n] >= rule.ONE_ROW:
+        return bool(share == rule.ONE_ROW and not shared_by_others(h, o, t, n))
+    if share == rule.RESERVED:
+        return bool(o.jobs[n] == 0)
+    return not (share == rule.ONE_ROW and shared_by_others(h, o, t, n))
+
+
+@kernel
+def free_memory(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
+    """Memory of a node that is free, -1: it is not counted."""
+    if not h.rule[rule.MEMORY]:
+        return -1
+    return int(h.memory[n]) if t.at[at.EMPTY] else max(0, int(h.memory[n] - o.memory[n]))
+
+
+@kernel
+def has_memory(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
+    """Whether a node has the memory for the least share of the job."""
+    if t.at[at.EMPTY] or not h.rule[rule.MEMORY]:
+        return True
+    least = t.ask[ask.MEMORY]
+    if least < 0:
+        return True
+    if least == 0:
+        return bool(o.memory[n] == 0)
+    if t.ask[ask.PER_CPU]:
+        least *= max(1, t.ask[ask.TASKS_PER_NODE], t.ask[ask.NODE_CPUS], t.ask[ask.CPUS_PER_TASK])
+    return bool(h.memory[n] - o.memory[n] >= least)
+
+
+@kernel
+def with_memory(h: Hardware, t: Trial, n: int, cpus: int, memory: int) -> int:
+    """So many of the CPUs as there is memory for."""
+    each = t.ask[ask.MEMORY]
+    if memory < 0 or each <= 0:
+        return cpus
+    if not t.ask[ask.PER_CPU]:
+        return 0 if each > memory else cpus
+    if each * cpus > memory and t.ask[ask.WHOLE]:
+        return 0
+    if h.rule[rule.UNIT] != rule.CPU and t.ask[ask.TASKS_PER_CORE] == 1 and t.ask[ask.CPUS_PER_TASK] == 1:
+        cpus = min(cpus, int(memory // (each * h.tpc[n])))
+    else:
+        size = unit_size(h, t, n)
+        while each * cpus > memory:
+            cpus = cpus - size if cpus >= size else 0
+    if t.ask[ask.CPUS_PER_TASK] > 1:
+        cpus -= int(cpus % t.ask[ask.CPUS_PER_TASK])
+    return 0 if cpus < t.ask[ask.TASKS_PER_NODE] else cpus
+
+
+@kernel
+def least_cpus(t: Trial) -> int:
+    """CPUs that the job's share of a node needs."""
+    tasks = 1
+    if t.ask[ask.TASKS_PER_NODE]:
+        tasks = t.ask[ask.TASKS_PER_NODE]
+    elif not t.ask[ask.OVERCOMMIT] and t.ask[ask.MAX_NODES] == 1:
+        tasks = max(tasks, t.ask[ask.TASKS])
+    return int(tasks * t.ask[ask.CPUS_PER_TASK])
+
+
+@kernel
+def offer_node(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
+    """CPUs that a node offers the job, 0: it cannot take part. Fills the node's row of the trial."""
+    t.weight[n] = h.weight[n] << 8
+    t.gpus[n] = 0
+    if not t.at[at.EMPTY] and not is_open(h, o, t, n):
+        return 0
+    if not has_memory(h, o, t, n):
+        return 0
+    cpus = offer_cores(h, o, t, n)
+    if cpus == 0 or cpus < least_cpus(t):
+        return 0
+    memory = free_memory(h, o, t, n)
+    if t.ask[ask.REQUESTS] > 0:
+        near = drop_unusable(h, t, n, cpus, memory)
+        if near < 0:
+            return 0
+        t.weight[n] += 255 - near  # nodes with more GPUs near free cores are favoured
+    return with_memory(h, t, n, cpus, memory)
