@@ -118,13 +118,19 @@ def _among(state: State, job: Job, partition: Partition, verdict: Verdict, usabl
     if not required[~open_now].any():
         now = open_now & state.settled & not_anothers(state, job, partition)
         for feature in alternatives(state, job):
-            allocation = select(state, job, verdict.occupancy, demand, now & feature, required)
-            if allocation is not None:
-                return _checked(state, job, allocation)
+            for nodes in _nodes_in_turn(state, now & feature):
+                allocation = select(state, job, verdict.occupancy, demand, nodes, required)
+                if allocation is not None:
+                    return _checked(state, job, allocation)
         found = preempting.make_room(state, job, demand, open_now, required, verdict.occupancy)
         if found is not None:
             return Outcome(Code.OK, found[0], found[1])
     return _refused(state, job, demand, possible, open_now, required, verdict)
+
+
+def _nodes_in_turn(state: State, usable: Mask) -> tuple[Mask, ...]:
+    """Nodes that are switched on come before all (as if those that are off weighed more), where any are off."""
+    return (usable,) if state.power is None else (usable & state.power.awake(), usable)
 
 
 def _checked(state: State, job: Job, allocation: Any) -> Outcome:

@@ -15,6 +15,7 @@ from gnomon.systems.slurm import main_scheduler, preempting
 from gnomon.systems.slurm.backfill import Settings, backfill
 from gnomon.systems.slurm.gang import Gang
 from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.power import power_of
 from gnomon.systems.slurm.reservations import next_change_ns
 from gnomon.systems.slurm.state import MINUTE, SECOND, State
 
@@ -42,6 +43,7 @@ class Controller:
         self._pass_at = self._backfill_at = NEVER
         self._needed_ns = NEVER
         self.gang = Gang(state)
+        state.power = power_of(state, self.ask)
         self._begin_timers: set[int] = set()
 
     # ------------------------------------------------------------------ what happens
@@ -51,6 +53,8 @@ class Controller:
         self.state.changed = True
         self._asked = True
         self.gang.arm()
+        if self.state.power is not None:
+            self.state.power.look()
         self._arm()
 
     def arrived(self, jobs: tuple[Job, ...]) -> None:
@@ -165,6 +169,11 @@ class Controller:
     def next_check_ns(self, time_ns: int) -> int:
         """When time limits are looked at first, not before a time."""
         return -(-(time_ns - self._phase) // CHECK_EVERY) * CHECK_EVERY + self._phase
+
+    @property
+    def calculation(self) -> int:
+        """The number of the timer of PriorityCalcPeriod, -1: none is set."""
+        return self._calc_timer
 
     def _arm_calculation(self) -> None:
         period = self.state.priorities.period_ns

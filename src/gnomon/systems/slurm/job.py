@@ -81,6 +81,7 @@ class Job:
     - ``priority``: 0 is held; ``fixed``: set directly, so that the formula does not count.
     - ``allocation``: what it has or had last; ``end_ns``: when its limit ends, while it runs.
     - ``planned_ns``: when the backfill expects it to start (-1: it does not know).
+    - ``configuring``: it has its nodes, and waits until they are switched on.
     """
 
     task: int
@@ -120,6 +121,7 @@ class Job:
     planned_ns: int = -1
     planned_nodes: tuple[int, ...] = ()
     preempting: bool = False
+    configuring: bool = False
     turn_ns: int = 0
     restarts: int = 0
     stints: list[Stint] = field(default_factory=list)

@@ -56,7 +56,8 @@ def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min:
     state.changed = True
     state.starts += 1
     job.stints.append(Stint(state.now_ns, -1, RUNNING, allocation, scheduler))
-    state.world.start(job, scheduler)
+    if state.power is None or not state.power.holds(job):
+        state.world.start(job, scheduler)
 
 
 def split_off(state: State, job: Job) -> None:
@@ -88,6 +89,7 @@ def ended(state: State, job: Job, outcome: str, *, exit_code: str = "0:0", reaso
 
 def release(state: State, job: Job, outcome: str, *, exit_code: str = "0:0") -> None:
     """Give back all that a job held."""
+    job.configuring = False
     state.running.remove(job)
     state.occupancy.give(job.allocation, suspended=job.state == SUSPENDED)
     state.exclusive_users -= is_for_one_user(job, state.part(job))

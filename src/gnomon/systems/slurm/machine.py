@@ -29,11 +29,13 @@ WARN_S: Final = 30
 @dataclass(eq=False)
 class Machine:
     """A :class:`gnomon.systems.slurm.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
-    ``busy_until``: nodes whose processes are not gone yet."""
+    ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone."""
 
     state: State = field(init=False)
     controller: Controller = field(init=False)
     waits: dict[Job, list[tuple[int, str]]] = field(default_factory=dict)
+    launch_ns: int = LAUNCH_NS
+    gone_ns: int = GONE_NS
 
     def __post_init__(self) -> None:
         self._heap: list[tuple[int, int]] = []
@@ -74,14 +76,20 @@ class Machine:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else NEVER
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing will happen by itself but that priorities are worked out anew."""
+        return all(number == self.controller.calculation for number in self._acts)
+
     # ------------------------------------------------------------------ the machines
 
     def start(self, job: Job, cause: str) -> None:
         """A job's script runs from now on."""
         variables = {"SLURM_ARRAY_TASK_ID": str(job.array_task)} if job.array is not None else {}
         does = behaviour(job.request.script, variables)
-        if job.request.run_s is not None and does.run_s is None:
-            does = Behaviour(job.request.run_s, does.exit_code, does.traps)
+        if job.request.run_s is not None:
+            exit_code = f"{job.request.exit_code}:0" if job.request.exit_code else does.exit_code
+            does = Behaviour(job.request.run_s, exit_code, does.traps)
         self._does[job] = does
         self._left[job] = does.run_s if does.run_s is not None else NEVER / SECOND
         self._plan(job)
@@ -89,7 +97,7 @@ class Machine:
 
     def _plan(self, job: Job) -> None:
         """Enter when a running job ends: by itself, or at the check after its limit."""
-        natural = self.state.now_ns + int(self._left[job] * SECOND) + LAUNCH_NS
+        natural = self.state.now_ns + int(self._left[job] * SECOND) + self.launch_ns
         limit = limit_ns(self.state, job)
         check = self.controller.next_check_ns(limit) if limit < NEVER else NEVER
         if natural <= check:
@@ -125,13 +133,14 @@ class Machine:
     def stop(self, job: Job, state: str) -> None:
         """Its processes get SIGTERM, and SIGKILL after KillWait. Nodes are held by those that mind the first."""
         self.cancel(self._ends.pop(job, -1))
-        minds = self._does[job].minds("TERM")
+        does = self._does.get(job)
+        minds = does is not None and not job.configuring and does.minds("TERM")
         if minds and state in (TIMEOUT, PREEMPTED):
             wait = max(int(self.state.conf.seconds("killwait") or 30), KILL_LEAST_S) * SECOND
             natural = job.start_ns + int(self._left[job] * SECOND)
             self._hold(job, min(self.state.now_ns + wait, max(natural, self.state.now_ns)))
         else:
-            self._hold(job, self.state.now_ns + GONE_NS)
+            self._hold(job, self.state.now_ns + self.gone_ns)
         self.controller.ask()
 
     def _hold(self, job: Job, until_ns: int) -> None:
@@ -159,7 +168,7 @@ class Machine:
     def requeue(self, job: Job, state: str) -> None:
         """It stops, and waits again."""
         self.cancel(self._ends.pop(job, -1))
-        self._hold(job, self.state.now_ns + GONE_NS)
+        self._hold(job, self.state.now_ns + self.gone_ns)
         self.controller.wake_at(self.state.now_ns + lifecycle.REQUEUE_DELAY)
         self.controller.ask()
 

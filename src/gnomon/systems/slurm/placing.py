@@ -114,7 +114,7 @@ class SlurmScheduler(Placer):
         """A job that runs is over before its time."""
         row = self._row.get(job, -1)
         self._requeues[job] = False
-        if state == CANCELLED:
+        if state == CANCELLED or job.configuring:
             self._hands.withdraw(job.task, row)
         elif state in (PREEMPTED, NODE_FAIL):
             reason = Reason.PREEMPTED if state == PREEMPTED else Reason.NODE
@@ -270,7 +270,8 @@ class SlurmScheduler(Placer):
 
     def is_busy(self) -> bool:
         """Whether it will do something by itself though nothing runs."""
-        return bool(self.state.pending) and self._timers.next_ns < NEVER
+        wakes = self.state.power is not None and any(job.configuring for job in self.state.running)
+        return (bool(self.state.pending) or wakes) and self._timers.next_ns < NEVER
 
     def _command(self, words: tuple[str, ...]) -> None:
         self.state.now_ns = self._board.now
@@ -278,6 +279,9 @@ class SlurmScheduler(Placer):
         self._board.row(Kind.EVENT, details={"message": " ".join(words)})
         if program == "scancel":
             commands.scancel(self.state, args, "root")
+        elif program == "cloud":
+            if self.state.power is not None:
+                self.state.power.cloud(args)
         else:
             commands.scontrol(self.state, args, "root")
         self.controller.ask()
@@ -286,6 +290,8 @@ class SlurmScheduler(Placer):
         """Raise InvariantError where the controller's books differ from the log's."""
         w = self._board.w
         for job in self.state.running:
+            if job.configuring:
+                continue
             if self._board.state(job.task) is not State.RUNNING:
                 raise InvariantError(f"job {job.name} runs for the controller alone")
             if int(w.node[job.task]) != self._node_at[job.allocation.nodes[0]]:

@@ -3,9 +3,11 @@
     @0s    alice  sbatch -N2 -n16 -t 10 job.sh          # runs 5m
     @30s   bob    sbatch -n4 --wrap "sleep 60"
     @10m   root   scontrol update NodeName=n1 State=DRAIN Reason=disk
+    @1h    root   cloud Nodes=spot[1-10] Capacity=0 ResumeTime=90s
 
 How long a script runs is told by the script itself if it only sleeps, or by ``# runs TIME`` (and ``exit N``) behind
-the command; scripts are files beside the session.
+the command; scripts are files beside the session. ``cloud`` is no command of Slurm: it says what the provider of
+power-saving nodes does (:mod:`gnomon.systems.slurm.power`).
 """
 
 from __future__ import annotations
@@ -26,10 +28,10 @@ from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
 
-PROGRAMS: Final = ("sbatch", "scontrol", "scancel")
+PROGRAMS: Final = ("sbatch", "scontrol", "scancel", "cloud")
 _LINE: Final = re.compile(r"@(\S+)\s+(\S+)\s+(\S.*)")
 _RUNS: Final = re.compile(r"\s#\s*runs\s+(\S+?)(?:[,\s]+exit\s+(\d+))?\s*$")
-LOOKS: Final = re.compile(r"^@\d\S*[ \t]+\S+[ \t]+(?:sbatch|scontrol|scancel)\b", re.MULTILINE)
+LOOKS: Final = re.compile(r"^@\d\S*[ \t]+\S+[ \t]+(?:sbatch|scontrol|scancel|cloud)\b", re.MULTILINE)
 """What a session looks like."""
 
 

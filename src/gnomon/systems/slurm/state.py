@@ -125,7 +125,8 @@ class Licenses:
 class State:
     """Everything; times in ns. ``available``: nodes that are neither down nor drained, less what the pass that goes on
     has set aside; ``why_unavailable``: the reason of each node that is not; ``changed``: something has happened since
-    backfill last looked; ``exclusive_users``: how many running jobs share nodes with their user's jobs only."""
+    backfill last looked; ``exclusive_users``: how many running jobs share nodes with their user's jobs only; ``power``:
+    of nodes that are switched off when idle, None: none are."""
 
     conf: Conf
     world: World
@@ -153,6 +154,7 @@ class State:
     starts: int = 0
     exclusive_users: int = 0
     feature_masks: dict[str, list[Mask]] = field(default_factory=dict)
+    power: Any = None
 
     @property
     def now_s(self) -> int:
