@@ -28,7 +28,9 @@ FEWER_SWITCHES: Final = 17  # it would fit, but on more switches than asked
 USED_CPUS: Final = 18
 PLACE: Final = 19  # of a plan: the next running job in the order
 LAST: Final = 20  # and the last one that was taken out, -1 none
-SIZE: Final = 21
+PLAIN: Final = 21  # offers can be told from counts of free cores alone
+REQUIRED: Final = 22  # how many nodes are required
+SIZE: Final = 23
 
 # STEP: which cores count as free (``_job_test``)
 IDLE: Final = 1

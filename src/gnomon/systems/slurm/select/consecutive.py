@@ -158,9 +158,7 @@ def pick_consecutive(h: Hardware, t: Trial) -> bool:
     done = take_required(h, t)
     if done != 0:
         return done > 0
-    some_required = False
-    for n in range(len(t.required)):
-        some_required = some_required or t.required[n] > 0
+    some_required = t.at[at.REQUIRED] > 0
     runs = find_runs(h, t)
     while t.at[at.MOST_NODES_LEFT] > 0:
         best = best_run(t, runs, some_required)

@@ -149,7 +149,6 @@ def _limit_memory(shape: _Shape, request: JobRequest, partition: PartitionConf, 
         shape.min_cpus = max(shape.min_cpus, shape.tasks * shape.each) if shape.tasks else shape.min_cpus * times
     elif per_cpu and not shape.per_cpu:
         shape.node_cpus = max(shape.node_cpus, -(-shape.memory // per_cpu))
-        shape.min_cpus = max(shape.min_cpus, shape.nodes * shape.node_cpus)
     elif per_node:
         cpus = max(shape.node_cpus, (request.tasks_per_node or 1) * shape.each) if shape.per_cpu else 1
         shape.too_much = shape.memory * cpus > per_node

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -104,7 +104,17 @@ def rules_of(conf: Conf, names: Names) -> list[int]:
     values[rule.KILL_WAIT_S] = int(option(conf, "killwait", "30") or 30)
     values[rule.OVER_LIMIT_S] = int(over) * 60 if over.isdigit() else -1
     values[rule.BLOCKS] = plugin.endswith("block") and len(conf.blocks) > 0
+    weights = (_sets(conf.nodes) if linear else [node.weight for node in conf.nodes]) or [0]
+    values[rule.LIGHTEST], values[rule.HEAVIEST] = min(weights), max(weights)
     return [int(value) for value in values]
+
+
+def _sets(nodes: Sequence[NodeConf]) -> list[int]:
+    """The set of each node, in the order that they are tried in: one for all that are configured alike, by weight.
+    Source: ``_build_node_list``, ``_sort_node_set`` of ``src/slurmctld/node_scheduler.c``."""
+    alike = [replace(node, name="", state="", reason="") for node in nodes]
+    order = sorted(dict.fromkeys(alike), key=lambda node: node.weight)
+    return [order.index(node) for node in alike]
 
 
 def kept_cores(node: NodeConf, *, first: bool) -> list[int]:
@@ -189,7 +199,7 @@ def hardware_of(conf: Conf, names: Names) -> Hardware:
         tpc=_column(tpc),
         cpus=every.sum(axis=1, dtype=np.int32) * _column(tpc),
         memory=np.array([node.memory_mb - node.mem_spec_mb for node in nodes], np.int64),
-        weight=np.array([node.weight for node in nodes], np.int64),
+        weight=np.array(_sets(nodes) if is_linear(conf) else [node.weight for node in nodes], np.int64),
         barred=barred,
         every=every,
         kind=_table(holders, width, lambda holder: names.kinds[holder.kind], -1),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
 from gnomon.systems.slurm.select import ask, at
-from gnomon.systems.slurm.select.columns import Hardware, Trial
+from gnomon.systems.slurm.select.columns import ANY_COUNT, Hardware, Trial
 from gnomon.systems.slurm.select.picking import enough_nodes, is_done, take_node, take_required
 
 
@@ -47,11 +47,39 @@ def best_run(t: Trial) -> int:
 
 
 @kernel
+def takes_largest(t: Trial) -> bool:
+    """Whether nodes differ, and the smallest would not do: then the largest ones are taken, contiguous or not."""
+    low, high = ANY_COUNT, 0
+    for n in range(len(t.open)):
+        if t.open[n]:
+            low = min(low, int(t.offer[n]))
+            high = max(high, int(t.offer[n]))
+    return bool(low < high and t.at[at.CPUS_LEFT] > low * t.at[at.NODES_LEFT])
+
+
+@kernel
+def largest(t: Trial) -> int:
+    """The last of the nodes with most CPUs, -1 none."""
+    best = -1
+    for n in range(len(t.open)):
+        if t.open[n] and not t.picked[n] and (best < 0 or t.offer[n] >= t.offer[best]):
+            best = n
+    return best
+
+
+@kernel
 def pick_linear(h: Hardware, t: Trial) -> bool:
     """Choose whole nodes."""
     done = take_required(h, t)
     if done != 0:
         return done > 0
+    if takes_largest(t):
+        while t.at[at.MOST_NODES_LEFT] > 0 and not is_done(t):
+            n = largest(t)
+            if n < 0:
+                break
+            take_node(h, t, n, int(t.offer[n]))
+        return t.at[at.CPUS_LEFT] <= 0 and enough_nodes(t, 0)
     while t.at[at.MOST_NODES_LEFT] > 0:
         first = best_run(t)
         if first < 0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
 from gnomon.systems.slurm.select import ask, at, rule
-from gnomon.systems.slurm.select.columns import Hardware, Occupied, Trial
+from gnomon.systems.slurm.select.columns import ANY_COUNT, Hardware, Occupied, Trial
 from gnomon.systems.slurm.select.gres_offering import drop_unusable
 from gnomon.systems.slurm.select.offering import offer_cores, unit_size
 
@@ -75,10 +75,11 @@ def with_memory(h: Hardware, t: Trial, n: int, cpus: int, memory: int) -> int:
     if h.rule[rule.UNIT] != rule.CPU and t.ask[ask.TASKS_PER_CORE] == 1 and t.ask[ask.CPUS_PER_TASK] == 1:
         cpus = min(cpus, int(memory // (each * h.tpc[n])))
     else:
-        size = unit_size(h, t, n)
-        while each * cpus > memory:
-            cpus = cpus - size if cpus >= size else 0
-    if t.ask[ask.CPUS_PER_TASK] > 1:
+        over = each * cpus - memory
+        if over > 0:
+            size = unit_size(h, t, n)
+            cpus = max(0, cpus - int(-(-over // (each * size))) * size)
+    if t.ask[ask.CPUS_PER_TASK] > 1 and not h.rule[rule.LINEAR]:
         cpus -= int(cpus % t.ask[ask.CPUS_PER_TASK])
     return 0 if cpus < t.ask[ask.TASKS_PER_NODE] else cpus
 
@@ -95,16 +96,57 @@ def least_cpus(t: Trial) -> int:
 
 
 @kernel
+def is_plain(h: Hardware, t: Trial) -> bool:
+    """Whether nothing but the number of free cores matters, so that the cores need not be looked at."""
+    return bool(
+        t.ask[ask.REQUESTS] == 0
+        and t.ask[ask.TASKS_PER_SOCKET] == 0
+        and t.ask[ask.TASKS_PER_CORE] == 0
+        and t.ask[ask.SOCKETS] <= 1
+        and t.ask[ask.CORES] <= 1
+        and t.ask[ask.THREADS] <= 0
+        and t.ask[ask.PART_NODE_CPUS] >= ANY_COUNT
+        and h.rule[rule.UNIT] != rule.SOCKET
+        and not h.rule[rule.LINEAR]
+    )
+
+
+@kernel
+def offer_plain(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
+    """What :func:`offer_cores` says of a job that is plain; it does not fill ``keep``."""
+    free = int(o.idle[n])
+    if t.at[at.EMPTY]:
+        free = 0
+        for s in range(h.sockets[n]):
+            free += h.every[n, s]
+    cpus = free * int(h.tpc[n])
+    t.most[n] = cpus
+    if cpus == 0 or cpus < t.ask[ask.NODE_CPUS]:
+        return 0
+    each, per_node = t.ask[ask.CPUS_PER_TASK], t.ask[ask.TASKS_PER_NODE]
+    if each < 2 and per_node == 0:
+        return cpus
+    tasks = cpus
+    if per_node and h.rule[rule.VERSION] >= 2302 and not t.ask[ask.WHOLE]:
+        tasks = min(tasks, per_node)
+    if each >= 2:
+        tasks = min(tasks, cpus // each)
+    if tasks == 0 or tasks * each < t.ask[ask.NODE_CPUS] or (tasks < per_node and not t.ask[ask.OVERCOMMIT]):
+        return 0
+    return int(tasks * max(1, each))
+
+
+@kernel
 def offer_node(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
     """CPUs that a node offers the job, 0: it cannot take part. Fills the node's row of the trial."""
     t.weight[n] = h.weight[n] << 8
     t.gpus[n] = 0
-    if not t.at[at.EMPTY] and not is_open(h, o, t, n):
+    if not t.at[at.EMPTY] and ((t.at[at.PLAIN] and o.idle[n] == 0) or not is_open(h, o, t, n)):
         return 0
     if not has_memory(h, o, t, n):
         return 0
-    cpus = offer_cores(h, o, t, n)
-    if cpus == 0 or cpus < least_cpus(t):
+    cpus = offer_plain(h, o, t, n) if t.at[at.PLAIN] else offer_cores(h, o, t, n)
+    if cpus == 0 or (cpus < least_cpus(t) and not h.rule[rule.LINEAR]):
         return 0
     memory = free_memory(h, o, t, n)
     if t.ask[ask.REQUESTS] > 0:

@@ -98,6 +98,8 @@ def task_cpus(h: Hardware, t: Trial, n: int) -> int:
             return 0
         cpus += here
         tasks += min(here, per_socket) if per_socket else here
+    if h.rule[rule.LINEAR]:
+        return cpus
     if cpus < t.ask[ask.NODE_CPUS]:
         return 0
     per_node = t.ask[ask.TASKS_PER_NODE]

@@ -120,6 +120,8 @@ def completes(t: Trial, n: int) -> bool:
 def take_required(h: Hardware, t: Trial) -> int:
     """Choose the nodes that are required: 1 that is all, 0 more is wanted, -1 it cannot be."""
     some = False
+    if t.at[at.REQUIRED] == 0:
+        return 0
     for n in range(len(t.required)):
         if not t.required[n]:
             continue

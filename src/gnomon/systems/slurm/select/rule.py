@@ -26,7 +26,9 @@ VERSION: Final = 15  # 2205 to 2505
 KILL_WAIT_S: Final = 16
 OVER_LIMIT_S: Final = 17  # OverTimeLimit, -1 none
 BLOCKS: Final = 18
-COUNT: Final = 19
+LIGHTEST: Final = 19  # the least weight of a node
+HEAVIEST: Final = 20
+COUNT: Final = 21
 
 # UNIT: what is given out
 CPU: Final = 0

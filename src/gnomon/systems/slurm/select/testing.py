@@ -1,7 +1,8 @@
 """The test of one job: which nodes, which cores, which devices it would get.
 
-Source: ``_job_test``, ``_select_nodes``, ``choose_nodes`` of ``src/plugins/select/cons_tres/job_test.c``; the loop over
-weights is that of ``_pick_best_nodes`` of ``src/slurmctld/node_scheduler.c``. What the source asks first, whether the
+Source: ``_job_test``, ``_select_nodes``, ``choose_nodes`` of ``src/plugins/select/cons_tres/job_test.c``; the sets of
+nodes are those of ``_pick_best_nodes`` of ``src/slurmctld/node_scheduler.c``, which asks cons_tres once for all of them
+(``single_select_job_test``) and linear for one after the other. What the source asks first, whether the
 job would fit if nobody were there, is asked only by :func:`test` with EVER: who fits among others fits alone.
 """
 
@@ -19,7 +20,8 @@ from gnomon.systems.slurm.select.devices import take_devices
 from gnomon.systems.slurm.select.free import is_free
 from gnomon.systems.slurm.select.layout import lay_out
 from gnomon.systems.slurm.select.linear import pick_linear
-from gnomon.systems.slurm.select.nodes import offer_node
+from gnomon.systems.slurm.select.nodes import is_plain, offer_node
+from gnomon.systems.slurm.select.offering import offer_cores
 from gnomon.systems.slurm.select.orders import pick_in_order
 from gnomon.systems.slurm.select.picking import begin
 from gnomon.systems.slurm.select.rule import gives_cores
@@ -73,15 +75,16 @@ def reopen(h: Hardware, t: Trial) -> int:
 def choose(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Choose nodes; if that fails, again without those that have least, more and more of them."""
     most, cpus = 0, 0
+    requests = t.ask[ask.REQUESTS] > 0
     for n in range(len(t.open)):
         t.open_before[n] = t.open[n]
         if t.open[n]:
             t.worth[n] = t.offer[n] + t.gpus[n]
             most = max(most, int(t.worth[n]))
             cpus += t.offer[n]
-            for s in range(h.sockets[n]):
-                t.keep_before[n, s] = t.keep[n, s]
-    requests = t.ask[ask.REQUESTS] > 0
+            if requests:
+                for s in range(h.sockets[n]):
+                    t.keep_before[n, s] = t.keep[n, s]
     if not requests and cpus < t.ask[ask.MIN_CPUS]:
         return False  # with fewer nodes it would have even less
     t.at[at.FIRST_PASS] = 1
@@ -131,6 +134,10 @@ def offer_all(h: Hardware, o: Occupied, t: Trial, weight: int) -> bool:
 def heavier(h: Hardware, t: Trial, above: int) -> int:
     """The least weight of a usable node above one, ANY_COUNT: there is none."""
     best = ANY_COUNT
+    if above >= h.rule[rule.HEAVIEST]:
+        return ANY_COUNT
+    if h.rule[rule.LIGHTEST] == h.rule[rule.HEAVIEST]:
+        return int(h.rule[rule.LIGHTEST])
     for n in range(len(t.usable)):
         if t.usable[n] and above < h.weight[n] < best:
             best = int(h.weight[n])
@@ -145,8 +152,8 @@ def lets_in(o: Occupied, t: Trial, n: int) -> bool:
 
 @kernel
 def search(h: Hardware, o: Occupied, t: Trial) -> bool:
-    """Choose among the lightest usable nodes, then among more and more of them."""
-    weight = heavier(h, t, -1)
+    """Choose among all usable nodes; select/linear: among those of the first set, then of more and more of them."""
+    weight = heavier(h, t, -1) if h.rule[rule.LINEAR] else int(h.rule[rule.HEAVIEST])
     while weight < ANY_COUNT:
         following = heavier(h, t, weight)
         count = 0
@@ -173,6 +180,7 @@ def search_rows(h: Hardware, o: Occupied, t: Trial) -> bool:
     mine = t.ask[ask.PARTITION]
     tier = int(h.tier[mine])
     t.at[at.STEP] = at.ROWS
+    t.at[at.PLAIN] = 0
     for q in range(len(t.row_busy)):
         t.row_busy[q] = 0
         p = h.row_part[q]
@@ -206,12 +214,14 @@ def search_rows(h: Hardware, o: Occupied, t: Trial) -> bool:
 
 
 @kernel
-def collect(h: Hardware, t: Trial) -> bool:
+def collect(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Put the chosen nodes in a list; CPUs whose cores were given up are gone."""
     count = 0
     for n in range(len(t.picked)):
         if not t.picked[n]:
             continue
+        if t.at[at.PLAIN]:
+            offer_cores(h, o, t, n)  # it fills ``keep``
         if t.ask[ask.REQUESTS] > 0:
             cores = 0
             for s in range(h.sockets[n]):
@@ -275,7 +285,7 @@ def memory_for(h: Hardware, t: Trial, i: int) -> int:
     if not t.ask[ask.PER_CPU]:
         return int(each)
     cpus = t.cpus[i]
-    if 0 < t.ask[ask.THREADS] < h.tpc[n] and gives_cores(h):
+    if 0 < t.ask[ask.THREADS] < h.tpc[n] and gives_cores(h) and not h.rule[rule.LINEAR]:
         cpus = cpus // h.tpc[n] * t.ask[ask.THREADS]
     return int(each * cpus)
 
@@ -295,7 +305,7 @@ def give_memory(h: Hardware, o: Occupied, t: Trial) -> bool:
 @kernel
 def finish(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Give the chosen nodes tasks, cores, devices and memory; False: it does not come out."""
-    if not collect(h, t) or not lay_out(h, t, int(t.at[at.COUNT_NODES])):
+    if not collect(h, o, t) or not lay_out(h, t, int(t.at[at.COUNT_NODES])):
         return False
     if not take_devices(h, o, t) or not give_memory(h, o, t):
         return False
@@ -310,8 +320,11 @@ def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
     t.at[at.EMPTY] = mode == EVER
     t.at[at.STEP] = at.IDLE
     t.ask[ask.PLAN] = mode == PLAN
+    t.at[at.PLAIN] = is_plain(h, t)
+    for n in range(len(t.required)):
+        t.at[at.REQUIRED] += t.required[n]
     least = t.ask[ask.MIN_NODES]
-    if t.ask[ask.TASKS_PER_NODE] and t.ask[ask.TASKS]:
+    if t.ask[ask.TASKS_PER_NODE] and t.ask[ask.TASKS] and not (h.rule[rule.LINEAR] and t.ask[ask.OVERCOMMIT]):
         least = max(least, -(-t.ask[ask.TASKS] // t.ask[ask.TASKS_PER_NODE]))
     t.at[at.MIN_NODES] = least
     if mode == EVER:
