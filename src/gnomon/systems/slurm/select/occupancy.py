@@ -41,6 +41,7 @@ class Store:
     """The shares of jobs that run, in columns; room is made as needed."""
 
     def __init__(self, h: Hardware, jobs: int = 256, shares: int = 1024) -> None:
+        self._lined: Any = None
         self._words = -(-h.barred.shape[1] // BITS)
         self._holders = h.kind.shape[1]
         self.columns: Columns[Running] = Columns(self._empty(jobs, shares))
@@ -105,6 +106,7 @@ class Store:
 
     def line_up(self, running: Sequence[tuple[int, Allocation]]) -> None:
         """Put jobs in the order of their expected ends, given as (end in s, allocation)."""
+        self._lined = None
         line = sorted(running, key=lambda one: one[0])
         while len(line) > len(self.columns.columns.order):
             self._grow(len(self.columns.columns.first) * 2, len(self.columns.columns.after))
@@ -112,6 +114,13 @@ class Store:
         r.listed[0] = len(line)
         r.order[: len(line)] = [self.enter(allocation) for _, allocation in line]
         r.ends[: len(line)] = [end for end, _ in line]
+
+    def line_up_sorted(self, ends: Any) -> None:
+        """The same of those who are in order already, if others run than before; ``ends``: see :class:`ends.Ends`."""
+        if self._lined is ends and not ends.changed:
+            return
+        self.line_up([(end, allocation) for end, _, allocation in ends.line])
+        self._lined, ends.changed = ends, False
 
 
 class Occupancy:

@@ -60,6 +60,11 @@ class Selector:
         self._future = self._nothing.copy()
 
     @property
+    def hardware(self) -> Hardware:
+        """The nodes as the kernels see them."""
+        return self._main.columns
+
+    @property
     def gres_names(self) -> frozenset[str]:
         """The kinds of generic resources that there are."""
         return frozenset(self.names.kinds)
@@ -147,6 +152,30 @@ class Selector:
     def cores(self, node: int) -> int:
         """How many cores a node has."""
         return self.conf.nodes[node].sockets * self.conf.nodes[node].cores
+
+    # -------------------------------------------------------------- for kernels over many jobs
+
+    @property
+    def speed(self) -> Speed:
+        """How kernels are called."""
+        return self._speed
+
+    @property
+    def hardware_columns(self) -> Columns[Hardware]:
+        """The nodes, as they are handed to kernels."""
+        return self._main
+
+    def is_usual(self, demand: Demand) -> bool:
+        """Whether what is chosen for it are cores (or what else) as for most of the cluster."""
+        return self._of(demand) is self._main
+
+    def free_cpus(self, occupancy: Occupancy) -> int:
+        """CPUs that are free, or more: nobody who asks for more gets them now. Nodes of partitions that share count
+        in full."""
+        h, o = self._main.columns, occupancy.columns.columns
+        if len(h.row_part) or h.rule[rule.UNIT] == rule.NOTHING:
+            return int(h.cpus.sum())
+        return int((o.idle * h.tpc).sum())
 
     # -------------------------------------------------------------- kernels
 
