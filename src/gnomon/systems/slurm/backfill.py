@@ -104,6 +104,7 @@ class Pass:
     promised: dict[str, int] = field(default_factory=dict)
     arrays: dict[int, int] = field(default_factory=dict)
     planned: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    het: dict[int, int] = field(default_factory=dict)
 
     @property
     def window_end(self) -> int:
@@ -149,7 +150,11 @@ def _test(this: Pass, job: Job, partition: Partition) -> bool:
         return False
     limit, planned = _limits(state, job, partition)
     hold = _may_not_reserve(this, job, partition)
-    later = state.now_s
+    later = max(state.now_s, this.het.get(job.het.id, 0) if job.het is not None else 0)
+    if later > this.window_end:
+        return False
+    if job.het is not None:
+        this.het[job.het.id] = this.window_end + 1  # the others start no sooner, until this one is known to start
     counted = False
     for _ in range(MOST_TRIES):
         outcome = _try(this, job, partition, planned, later, counted=counted)
@@ -276,6 +281,8 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
             return False
         plan.start = now
     job.planned_ns, job.planned_nodes = plan.start * SECOND, tuple(np.flatnonzero(plan.nodes).tolist())
+    if job.het is not None:
+        this.het[job.het.id] = plan.start
     if job.reason == "None":
         state.say(job, "Resources" if job.het is not None else job.reason)
     if (plan.start > now and hold) or plan.start > now + this.settings.window_s:
@@ -374,9 +381,14 @@ def _start_het_jobs(this: Pass) -> None:
         ready = all(one.pends and 0 <= one.planned_ns <= state.now_ns for one in parts)
         if not ready:
             continue
-        for one in parts:
-            outcome = choose(state, one)
+        others, found = np.ones(len(state.conf.nodes), np.bool_), []
+        for one in parts:  # no two of them share a node
+            outcome = choose(state, one, usable=others)
             if outcome.code is not Code.OK or outcome.victims:
                 break
-            lifecycle.start(state, one, outcome.allocation, BACKFILL)
-            this.starts += 1
+            others[list(outcome.allocation.nodes)] = False
+            found.append(outcome.allocation)
+        if len(found) == len(parts):
+            for one, allocation in zip(parts, found, strict=True):
+                lifecycle.start(state, one, allocation, BACKFILL)
+                this.starts += 1

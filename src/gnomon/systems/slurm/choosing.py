@@ -74,13 +74,17 @@ def choose(state: State, job: Job, *, usable: Mask | None = None, minutes: int |
 
 def exceeds(state: State, job: Job, partition: Partition) -> str:
     """Whether a job is larger than the whole partition: then it waits, for that may change (recorded, 22.05)."""
-    numbers = np.flatnonzero(partition.nodes).tolist()
-    if (job.request.nodes_min or 1) > len(numbers):
+    if (job.request.nodes_min or 1) > partition.size:
         return "PartitionNodeLimit"
-    demand = demand_of(state, job, partition)
-    if state.selector.least_cpus(demand) > sum(state.conf.nodes[n].cpus for n in numbers):
-        return "PartitionConfig"
-    return ""
+    return "PartitionConfig" if wants_more_cpus(state, job, partition) else ""
+
+
+def wants_more_cpus(state: State, job: Job, partition: Partition) -> bool:
+    """Whether a job asks for more CPUs than a partition has (``_part_access_check`` of job_mgr.c)."""
+    if partition.cpus < 0:
+        partition.cpus = sum(state.conf.nodes[n].cpus for n in np.flatnonzero(partition.nodes).tolist())
+    least: int = state.selector.least_cpus(demand_of(state, job, partition))
+    return least > partition.cpus
 
 
 def demand_of(state: State, job: Job, partition: Partition) -> Any:
@@ -164,10 +168,31 @@ def _refused(
         return Outcome(Code.BUSY)
     if verdict.maintenance:
         state.say(job, MAINTENANCE)
-    else:
-        away = possible & ~state.up if not required.any() else required & ~state.up
-        state.say(job, f"{UNAVAILABLE}{compress(state.names(away))}" if away.any() else RESERVED)
+        return Outcome(Code.RESERVATION)
+    if not required[~open_now].any() and _waits_for_others(state, job, open_now):
+        state.say(job, "Resources")
+        return Outcome(Code.BUSY)
+    away = possible & ~state.up if not required.any() else required & ~state.up
+    state.say(job, f"{UNAVAILABLE}{compress(state.names(away))}" if away.any() else RESERVED)
     return Outcome(Code.NOT_AVAILABLE)
+
+
+def _waits_for_others(state: State, job: Job, open_now: Mask) -> bool:
+    """Whether some nodes that are up are not looked at for the sake of those who are there: processes linger, a job has
+    them whole, or this one wants them whole (``nodes_busy`` of ``_pick_best_nodes``)."""
+    if preempting.is_on(state):
+        return bool((open_now & ~state.settled).any())
+    partition = state.part(job)
+    mask = state.settled & not_anothers(state, job, partition)
+    for other in state.running:
+        if wants_whole(job, partition) or wants_whole(other, state.part(other)):
+            mask[list(other.allocation.nodes)] = False
+    return bool((open_now & ~mask).any())
+
+
+def wants_whole(job: Job, partition: Partition) -> bool:
+    """Whether a job shares its nodes with nobody."""
+    return job.request.exclusive == "node" or partition.conf.oversubscribe == "EXCLUSIVE"
 
 
 def expected_ends(state: State, without: Collection[Job] = ()) -> list[tuple[int, Any]]:

@@ -5,7 +5,7 @@ scontrol(1), scancel(1); ``_update_job``, ``update_node``, ``update_part``, ``cr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -16,7 +16,7 @@ from gnomon.systems.slurm import lifecycle
 from gnomon.systems.slurm.conf import PartitionConf
 from gnomon.systems.slurm.eligible import Condition
 from gnomon.systems.slurm.hostlist import expand
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.job import OVER, Job
 from gnomon.systems.slurm.nodes import set_state
 from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.reservations import FOREVER, Reservation, choose_nodes
@@ -24,6 +24,7 @@ from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.state import MINUTE, Mask, Partition, State
 from gnomon.systems.slurm.times import limit_minutes
 
+FINISHED: Final = "Job has already finished"
 NO_JOB: Final = "slurm_suspend error: Invalid job id specified"
 _Record = TypeVar("_Record", JobRequest, PartitionConf)
 Answer = tuple[str, int]
@@ -108,10 +109,7 @@ def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     if verb == "create":
         return _create(state, pairs)
     if verb == "delete":
-        name = pairs.get("reservationname") or pairs.get("reservation", "")
-        if state.reservations.pop(name, None) is None:
-            return "slurm_delete_reservation error: Requested reservation is invalid", 1
-        return "", 0
+        return _delete(state, pairs.get("reservationname") or pairs.get("reservation", ""))
     raise InputError(
         "not modelled: a command of scontrol", found=verb, allowed="hold, release, update, create, delete …"
     )
@@ -136,12 +134,14 @@ def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
     if not jobs:
         return "Invalid job id specified", 1
     for job in jobs:
+        refusal = _refusal(verb, job)
+        if refusal:
+            return f"{refusal} for job {job.name}", 1
+    for job in _one_for_all(jobs):
         if verb in ("hold", "uhold") and job.pends:
-            job.priority, job.fixed = 0, False
-            state.say(job, "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin")
-        elif verb == "release" and job.pends and job.priority == 0:
-            job.priority = state.priorities.first(job)
-            state.say(job, "None")
+            _hold(state, job, "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin")
+        elif verb == "release" and job.pends and (job.priority == 0 or user == "root"):
+            _release(state, job)
         elif verb == "requeue" and job.runs:
             lifecycle.requeue(state, job, "REQUEUED")
         elif verb == "requeuehold" and job.runs:
@@ -153,11 +153,53 @@ def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
     return "", 0
 
 
+def _refusal(verb: str, job: Job) -> str:
+    if verb in ("hold", "uhold", "release") and job.state in OVER:
+        return FINISHED
+    return "Job is pending execution" if verb.startswith("requeue") and job.pends else ""
+
+
+def _one_for_all(jobs: Sequence[Job]) -> Iterator[Job]:
+    """Jobs, of the tasks of an array that have no record of their own the first."""
+    seen: set[int] = set()
+    for job in jobs:
+        if job.array is not None and not job.split:
+            if job.array.id in seen:
+                continue
+            seen.add(job.array.id)
+        yield job
+
+
+def _records(job: Job) -> list[Job]:
+    """The jobs that share a record with one: the tasks of an array that are not split off."""
+    return [job] if job.array is None or job.split else job.array.unsplit
+
+
+def _hold(state: State, job: Job, reason: str) -> None:
+    for one in _records(job):
+        one.priority, one.fixed = 0, False
+    state.say(job, reason)
+
+
+def _release(state: State, job: Job) -> None:
+    """Held no more; who was not held gets a priority as if he came now, without his nice value (recorded)."""
+    if job.priority:
+        job.nice = 0
+    job.fixed = False
+    priority = state.priorities.first(job)
+    for one in _records(job):
+        one.priority, one.nice, one.fixed = priority, job.nice, job.fixed
+    state.say(job, "None")
+
+
 def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
     if "jobid" in pairs or "job" in pairs:
         jobs = jobs_of(state, pairs.get("jobid") or pairs.get("job", ""))
         if not jobs:
             return "Invalid job id specified for job " + (pairs.get("jobid") or ""), 1
+        refusal = next((said for job in jobs if (said := _may_not_update(job, pairs))), "")
+        if refusal:
+            return f"{refusal} for job {pairs.get('jobid') or pairs.get('job')}", 1
         for job in jobs:
             _update_job(state, job, pairs, user)
         return "", 0
@@ -175,14 +217,28 @@ def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
     raise InputError("not modelled: what scontrol update changes", found=next(iter(pairs), ""))
 
 
+def _may_not_update(job: Job, pairs: dict[str, str]) -> str:
+    """Why a job cannot be changed so (``_update_job`` of job_mgr.c), "" if it can."""
+    if job.state in OVER:
+        return FINISHED
+    if "priority" in pairs and job.pends and job.priority == 0:
+        return "Job is in held state, pending scheduler release"
+    return ""
+
+
 def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> None:
+    if job.reason == "BadConstraints" and "priority" not in pairs and job.pends:
+        _release(state, job)  # what was wrong may be right now
     for key, value in pairs.items():
-        if key == "priority" and job.pends:
-            job.priority, job.fixed = int(value), int(value) != 0
-            state.say(job, "None" if job.priority else "JobHeldUser" if user == job.user else "JobHeldAdmin")
+        if key == "priority" and job.pends and int(value) == 0:
+            _hold(state, job, "JobHeldUser" if user == job.user else "JobHeldAdmin")
+        elif key == "priority" and job.pends:
+            job.priority, job.nice, job.fixed = int(value), 0, True
+            state.say(job, "None")
         elif key == "nice":
-            job.nice = int(value or 100)
-            state.priorities.renew(job)
+            before, job.nice = job.nice, int(value or 100)
+            if job.nice != before:
+                state.priorities.renew(job, before)
         elif key == "timelimit":
             job.limit_min = -1 if (minutes := limit_minutes(value)) is None else minutes
             if job.runs:
@@ -226,6 +282,7 @@ def _update_partition(state: State, pairs: dict[str, str]) -> Answer:
     for key, value in pairs.items():
         if key == "nodes":
             partition.nodes = _mask(state, expand(value) if value.upper() != "ALL" else state.numbers)
+            partition.cpus = -1
         elif key in _PART_KEYS:
             new: object = value.upper()
             if key.endswith("time"):
@@ -233,6 +290,8 @@ def _update_partition(state: State, pairs: dict[str, str]) -> Answer:
             elif key != "state":
                 new = None if value.upper() in ("UNLIMITED", "INFINITE") else int(value)
             partition.conf = _with(partition.conf, _PART_KEYS[key], new)
+    for job in state.pending:
+        job.demand = None
     return "", 0
 
 
@@ -252,6 +311,8 @@ def _create(state: State, pairs: dict[str, str]) -> Answer:
     nodes, cores = _reserved(state, pairs, partition)
     if not (pairs.get("users") or pairs.get("accounts")):
         return "Error creating the reservation: Reservation request missing users, accounts or groups", 1
+    if pairs.get("nodes", "").upper() == "ALL":
+        flags |= {"ALL_NODES" if "PART_NODES" not in flags or partition is None else "PART_NODES"}
     licenses = {one.partition(":")[0]: int(one.partition(":")[2] or 1) for one in _words(pairs.get("licenses", ""))}
     state.reservations[name] = Reservation(
         name,
@@ -266,6 +327,16 @@ def _create(state: State, pairs: dict[str, str]) -> Answer:
         licenses=licenses,
     )
     return f"Reservation created: {name}", 0
+
+
+def _delete(state: State, name: str) -> Answer:
+    """A reservation is gone, unless jobs in it run or wait."""
+    if name not in state.reservations:
+        return "slurm_delete_reservation error: Requested reservation is invalid", 1
+    if any(job.request.reservation == name for job in [*state.running, *state.pending]):
+        return f"delete_reservation ReservationName={name}: Requested reservation is in use", 1
+    del state.reservations[name]
+    return "", 0
 
 
 def _words(text: str) -> tuple[str, ...]:

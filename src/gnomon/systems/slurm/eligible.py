@@ -31,6 +31,8 @@ class Condition:
 
 def is_independent(state: State, job: Job) -> bool:
     """Whether begin time and dependencies let a job run now; its reason is set where they do not."""
+    if job.reason in ("JobHeldUser", "JobHeldAdmin"):
+        return False
     if job.dependencies:
         verdict = dependency(state, job)
         if verdict == "never" and kills(state, job):
@@ -42,6 +44,10 @@ def is_independent(state: State, job: Job) -> bool:
         job.dependencies = []
     if job.begin_ns > state.now_ns:
         state.say(job, "BeginTime")
+        return False
+    own = state.reservations.get(job.request.reservation)
+    if own is not None and not own.is_on(state.now_ns):
+        state.say(job, "Reservation")
         return False
     if job.eligible_ns < 0:
         job.eligible_ns = max(job.begin_ns, state.now_ns) if job.begin_ns else state.now_ns

@@ -184,7 +184,9 @@ class Machine:
 
     def resume(self, job: Job) -> None:
         """They go on; or its limit is another one."""
-        self.cancel(self._ends.pop(job, -1))
+        if job in self._ends:  # it ran all the time
+            self.cancel(self._ends.pop(job))
+            self._left[job] -= (self.state.now_ns - max(job.start_ns, job.turn_ns)) / SECOND
         job.turn_ns = self.state.now_ns
         self._plan(job)
 

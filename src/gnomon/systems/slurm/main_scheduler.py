@@ -10,7 +10,7 @@ from functools import cmp_to_key
 from typing import Final
 
 from gnomon.systems.slurm import lifecycle, preempting
-from gnomon.systems.slurm.choosing import Code, choose, required_nodes
+from gnomon.systems.slurm.choosing import Code, choose, required_nodes, wants_more_cpus
 from gnomon.systems.slurm.eligible import array_is_full, holds_back, is_runnable_in
 from gnomon.systems.slurm.job import MAIN, Job
 from gnomon.systems.slurm.state import SECOND, Partition, State
@@ -34,7 +34,9 @@ def queue(state: State, *, backfill: bool) -> list[Entry]:
             if partition is None:
                 continue
             job.partition = name
-            if is_runnable_in(state, job, partition, backfill=backfill):
+            if wants_more_cpus(state, job, partition):
+                state.say(job, "PartitionConfig")
+            elif is_runnable_in(state, job, partition, backfill=backfill):
                 found.append((job, partition))
     return ordered(state, found)
 

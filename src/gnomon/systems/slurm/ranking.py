@@ -6,7 +6,7 @@ partition, QOS, fair share (:mod:`gnomon.systems.slurm.fair_tree`) and resources
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gnomon.systems.slurm.choosing import demand_of
 from gnomon.systems.slurm.classic import Classic
@@ -16,6 +16,9 @@ from gnomon.systems.slurm.job import Job
 from gnomon.systems.slurm.priority import Basic, Factors, Size, Standing, Weights, factors
 from gnomon.systems.slurm.state import SECOND, Partition
 from gnomon.systems.slurm.tres_weights import tres_weights
+
+LEAST: Final = 2
+"""The lowest priority that a change of nice gives (``_update_job`` of job_mgr.c)."""
 
 
 class BasicRanking:
@@ -34,8 +37,10 @@ class BasicRanking:
         """The priority that counts in a partition."""
         return job.priority
 
-    def renew(self, job: Job) -> None:
-        """Its nice value is another one: nothing is worked out anew."""
+    def renew(self, job: Job, before: int) -> None:
+        """Its nice value is another one than ``before``: it moves by the difference, and is held no more if it was."""
+        if not (job.fixed and job.priority):
+            job.priority = max(job.priority + before - job.nice, LEAST)
 
     def fairshare(self, job: Any) -> float:
         """The factor of fair-share of a job, 0 to 1."""
@@ -84,8 +89,8 @@ class MultifactorRanking(BasicRanking):
         """The priority that counts in a partition."""
         return job.by_partition.get(partition.name, job.priority) if job.by_partition else job.priority
 
-    def renew(self, job: Job) -> None:
-        """Its nice value is another one."""
+    def renew(self, job: Job, before: int) -> None:
+        """Its nice value is another one than ``before``."""
         if job.priority and not job.fixed:
             job.priority = self._work_out(job)
 

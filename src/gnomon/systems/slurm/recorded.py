@@ -17,9 +17,18 @@ def seconds(time_ns: int) -> float | None:
     return round(time_ns / SECOND, 1) if time_ns >= 0 else None
 
 
+def seen(job: Job, waits: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The reasons that somebody who looks could see: what a job was told last at each time, unless it started then."""
+    told = dict(waits)
+    for stint in job.stints:
+        told.pop(stint.start_ns, None)
+    return list(told.items())
+
+
 def job_record(state: State, job: Job, waits: Sequence[tuple[int, str]]) -> Record:
     """One job; ``waits``: when it waited for what."""
     last = job.stints[-1] if job.stints and job.state != PENDING else None
+    waits = seen(job, waits)
     reasons = list(dict.fromkeys(reason for _, reason in waits if reason != "None"))
     record: Record = {
         "id": job.name,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.state import MINUTE, Mask, State
+from gnomon.systems.slurm.state import MINUTE, Mask, Partition, State
 
 FOREVER: Final = 365 * 24 * 60 * MINUTE
 
@@ -44,6 +44,15 @@ class Reservation:
 
         return says(self.users, job.user) if self.users else says(self.accounts, job.account)
 
+    def is_on(self, when_ns: int) -> bool:
+        """Whether jobs in it may run at a time; one that is flexible binds nobody to its own."""
+        return "FLEX" in self.flags or self.start_ns <= when_ns < self.end_ns
+
+    def overlooks(self, other: Reservation) -> bool:
+        """Whether jobs in it may use nodes that another one has too."""
+        mine = "MAINT" in self.flags or ("OVERLAP" in self.flags and not other.is_maintenance)
+        return mine or bool(other.cores)
+
     @property
     def is_maintenance(self) -> bool:
         """Whether its nodes are taken for maintenance."""
@@ -53,8 +62,8 @@ class Reservation:
 @dataclass(slots=True)
 class Verdict:
     """``usable``: the nodes that reservations leave to a job; ``occupancy``: what is taken, with the cores kept for
-    others; ``reason``: why it may not run at all now; ``maintenance``: whether maintenance takes some of its nodes;
-    ``later_ns``: when the next reservation in its way ends (0: none is)."""
+    others; ``reason``: why it may not run at all now; ``maintenance``: whether all nodes are kept from it (which Slurm
+    calls maintenance, whatever it is for); ``later_ns``: when the next reservation in its way ends (0: none is)."""
 
     usable: Mask
     occupancy: Any
@@ -75,7 +84,7 @@ def usable_nodes(state: State, job: Job, when_ns: int, minutes: int | None = Non
         if own is None:
             verdict.reason = "ReservationDeleted"
             return verdict
-        if not own.start_ns <= when_ns < own.end_ns:
+        if not own.is_on(when_ns):
             verdict.reason, verdict.later_ns = "Reservation", own.start_ns
             return verdict
         if "ANY_NODES" not in own.flags and "FLEX" not in own.flags:
@@ -83,20 +92,41 @@ def usable_nodes(state: State, job: Job, when_ns: int, minutes: int | None = Non
     for other in state.reservations.values():
         if other is own or not (other.start_ns < end_ns and when_ns < other.end_ns):
             continue
-        _keep_off(state, verdict, other, partition.nodes)
+        if own is not None:
+            if not own.overlooks(other):
+                verdict.usable &= ~other.nodes
+        elif _takes_all(state, verdict, other, job, partition):
+            break
+        else:
+            _keep_off(verdict, other, partition.nodes, whole=job.request.exclusive == "node")
     if own is not None and own.cores:
         rest = {n: tuple(c for c in range(state.selector.cores(n)) if c not in own.cores[n]) for n in own.cores}
         verdict.occupancy = _without(verdict.occupancy, rest)
     return verdict
 
 
-def _keep_off(state: State, verdict: Verdict, other: Reservation, mine: Mask) -> None:
-    """Somebody else's reservation: its nodes or cores are not for the job."""
+def _takes_all(state: State, verdict: Verdict, other: Reservation, job: Job, partition: Partition) -> bool:
+    """Whether a reservation keeps a job from all nodes: one of all nodes, or maintenance of all of its partition's; or
+    one of nodes that it named."""
+    whole = bool("ALL_NODES" in other.flags)
+    whole |= "PART_NODES" in other.flags and other.partition == partition.name
+    whole |= other.is_maintenance and not partition.nodes[~other.nodes].any()
+    named = [state.node(name) for name in job.request.node_list]
+    if not whole and (not other.nodes[named].any() or (other.cores and job.request.exclusive != "node")):
+        return False
+    verdict.usable[:] = False
+    verdict.maintenance |= whole
+    verdict.later_ns = other.end_ns
+    return True
+
+
+def _keep_off(verdict: Verdict, other: Reservation, mine: Mask, *, whole: bool) -> None:
+    """Somebody else's reservation: its nodes or cores are not for the job. ``whole``: it wants no core of its nodes
+    taken."""
     if not (other.nodes & mine).any():
         return
     verdict.later_ns = min(verdict.later_ns or other.end_ns, other.end_ns)
-    verdict.maintenance |= other.is_maintenance
-    if other.cores:
+    if other.cores and not whole:
         verdict.occupancy = _without(verdict.occupancy, other.cores)
     else:
         verdict.usable &= ~other.nodes

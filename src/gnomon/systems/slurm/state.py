@@ -66,13 +66,15 @@ class World(Protocol):
 
 @dataclass(eq=False)
 class Partition:
-    """A partition as it is now. ``nodes``: which are in it. ``failed``, ``cleared``: of the pass that goes on."""
+    """A partition as it is now. ``nodes``: which are in it; ``cpus``: how many they have, -1 not counted yet.
+    ``failed``, ``cleared``: of the pass that goes on."""
 
     conf: PartitionConf
     nodes: Mask
     failed: bool = False
     cleared: bool = False
     tested: int = 0
+    cpus: int = -1
 
     @property
     def name(self) -> str:

@@ -146,9 +146,6 @@ def _enforce(state: State, job: Job, partitions: Sequence[Partition]) -> None:
     job.partition = job.partitions[0]
     if all(says) if enforce == "ANY" else any(says):
         raise _RefusalError(_SAYS.get([one for one in says if one][-1], NODE_COUNT))
-    if enforce == "ANY":  # it waits for those that take it
-        job.partitions = tuple(p.name for p, reason in zip(partitions, says, strict=True) if not reason)
-        job.partition = job.partitions[0]
 
 
 def _entered(state: State, job: Job, tasks: Iterator[int], all_of_it: Sequence[Job]) -> list[Job]:
@@ -237,19 +234,28 @@ def first_reason(state: State, job: Job) -> None:
     if job.begin_ns > state.now_ns:
         state.say(job, "BeginTime")
         return
-    partition = state.part(job)
-    if partition_says(state, job, partition):
-        state.say(job, "PartitionConfig")
-    elif reason := exceeds(state, job, partition):
-        state.say(job, reason)
-    else:
-        top = _is_top(state, job)
-        state.available = state.up
-        if top or not state.available.all() or state.reservations:
-            outcome = choose(state, job)
-            if outcome.code in (Code.NOT_AVAILABLE, Code.RESERVATION) or (top and outcome.code is not Code.OK):
-                return
-        state.say(job, "None" if top else "Priority")
+    reason = ""
+    for name in job.partitions:  # the first that takes it
+        job.partition, partition = name, state.partitions[name]
+        says = partition_says(state, job, partition)
+        says = "PartitionConfig" if says else exceeds(state, job, partition)
+        if not says:
+            _first_look(state, job)
+            return
+        reason = reason or says
+    job.partition = job.partitions[0]
+    state.say(job, reason)
+
+
+def _first_look(state: State, job: Job) -> None:
+    """What a job is told by the look at the nodes that comes with its submission."""
+    top = _is_top(state, job)
+    state.available = state.up
+    if top or not state.available.all() or state.reservations:
+        outcome = choose(state, job)
+        if outcome.code in (Code.NOT_AVAILABLE, Code.RESERVATION) or (top and outcome.code is not Code.OK):
+            return
+    state.say(job, "None" if top else "Priority")
 
 
 def _is_top(state: State, job: Job) -> bool:
