@@ -30,7 +30,8 @@ PLACE: Final = 19  # of a plan: the next running job in the order
 LAST: Final = 20  # and the last one that was taken out, -1 none
 PLAIN: Final = 21  # offers can be told from counts of free cores alone
 REQUIRED: Final = 22  # how many nodes are required
-SIZE: Final = 23
+OPEN: Final = 23  # how many nodes are listed as open
+SIZE: Final = 24
 
 # STEP: which cores count as free (``_job_test``)
 IDLE: Final = 1

@@ -96,6 +96,7 @@ class Trial(NamedTuple):
     row_busy: I8  # (Q,)
     # what each node offers
     open: I8  # it can be chosen
+    listed: I32  # those that offered something, in order
     open_before: I8
     offer: I32  # CPUs
     most: I32  # CPUs without the job's own limits

@@ -36,14 +36,35 @@ def part(t: Trial, i: int, before: int) -> int:
 
 
 @kernel
+def least_offer(t: Trial) -> int:
+    """CPUs without which a node is of no use to a plain job (see :func:`task_bounds`)."""
+    tasks = 1
+    if t.ask[ask.TASKS_PER_NODE]:
+        tasks = int(t.ask[ask.TASKS_PER_NODE])
+    elif t.ask[ask.MAX_NODES] == 1 and t.ask[ask.TASKS]:
+        tasks = int(t.ask[ask.TASKS])
+    return 0 if t.ask[ask.OVERCOMMIT] else tasks * int(t.ask[ask.CPUS_PER_TASK])
+
+
+@kernel
 def find_runs(h: Hardware, t: Trial) -> int:
     """Part the open nodes into runs; how many there are."""
     i = 0
     open_run(t, 0)
-    for n in range(len(t.open)):
+    least = least_offer(t)
+    last = -1
+    for k in range(t.at[at.OPEN]):
+        n = int(t.listed[k])
+        if n != last + 1:
+            i = part(t, i, last)
+            t.run[at.R_WEIGHT, i] = -1
+        last = n
         cpus = 0
         if t.open[n] and not t.required[n]:
-            cpus = select_cores(h, t, n)
+            if t.at[at.PLAIN]:
+                cpus = int(t.offer[n]) if t.offer[n] >= least else 0
+            else:
+                cpus = select_cores(h, t, n)
             t.here[n] = cpus
         if not t.open[n] or (cpus == 0 and not t.required[n]):
             t.open[n] = 0
@@ -64,7 +85,7 @@ def find_runs(h: Hardware, t: Trial) -> int:
         for r in range(t.ask[ask.REQUESTS]):
             t.run_total[i, r] += t.total[n, r]
     if t.run[at.R_NODES, i] > 0:
-        t.run[at.R_LAST, i] = len(t.open) - 1
+        t.run[at.R_LAST, i] = last
         i += 1
     return i
 

@@ -50,7 +50,8 @@ def best_run(t: Trial) -> int:
 def takes_largest(t: Trial) -> bool:
     """Whether nodes differ, and the smallest would not do: then the largest ones are taken, contiguous or not."""
     low, high = ANY_COUNT, 0
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = int(t.listed[k])
         if t.open[n]:
             low = min(low, int(t.offer[n]))
             high = max(high, int(t.offer[n]))
@@ -61,7 +62,8 @@ def takes_largest(t: Trial) -> bool:
 def largest(t: Trial) -> int:
     """The last of the nodes with most CPUs, -1 none."""
     best = -1
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = int(t.listed[k])
         if t.open[n] and not t.picked[n] and (best < 0 or t.offer[n] >= t.offer[best]):
             best = n
     return best

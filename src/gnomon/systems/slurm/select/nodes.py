@@ -141,7 +141,7 @@ def offer_node(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
     """CPUs that a node offers the job, 0: it cannot take part. Fills the node's row of the trial."""
     t.weight[n] = h.weight[n] << 8
     t.gpus[n] = 0
-    if not t.at[at.EMPTY] and ((t.at[at.PLAIN] and o.idle[n] == 0) or not is_open(h, o, t, n)):
+    if not t.at[at.EMPTY] and not is_open(h, o, t, n):
         return 0
     if not has_memory(h, o, t, n):
         return 0

@@ -39,7 +39,8 @@ def is_less_loaded(h: Hardware, t: Trial, n: int, other: int) -> bool:
 def least_loaded(h: Hardware, t: Trial, weight: int) -> int:
     """The least loaded node, -1 none."""
     best = -1
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = int(t.listed[k])
         if is_left(t, n, weight) and t.here[n] > 0 and (best < 0 or is_less_loaded(h, t, n, best)):
             best = n
     return best
@@ -48,7 +49,8 @@ def least_loaded(h: Hardware, t: Trial, weight: int) -> int:
 @kernel
 def take_least_loaded(h: Hardware, t: Trial, weight: int) -> bool:
     """Choose nodes of a weight, the one with the most free CPUs each time."""
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = int(t.listed[k])
         if is_left(t, n, weight):
             t.here[n] = t.offer[n]
     while True:
@@ -63,8 +65,9 @@ def take_least_loaded(h: Hardware, t: Trial, weight: int) -> bool:
 @kernel
 def take_in_order(h: Hardware, o: Occupied, t: Trial, weight: int, order: int) -> bool:
     """Choose nodes of a weight by number; ``order`` 1: from the last one, 2: those in use first, 3: idle ones."""
-    for i in range(len(t.open)):
-        n = len(t.open) - 1 - i if order == 1 else i
+    count = int(t.at[at.OPEN])
+    for k in range(count):
+        n = int(t.listed[count - 1 - k if order == 1 else k])
         if not is_left(t, n, weight):
             continue
         if (order == 2 and o.jobs[n] == 0) or (order == 3 and o.jobs[n] > 0):

@@ -142,7 +142,8 @@ def take_required(h: Hardware, t: Trial) -> int:
 def lightest(t: Trial, above: int) -> int:
     """The least weight above one among the open nodes, -1: there is none."""
     best = ANY_COUNT << 16
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = t.listed[k]
         if t.open[n] and above < t.weight[n] < best:
             best = int(t.weight[n])
     return -1 if best == ANY_COUNT << 16 else best

@@ -65,6 +65,7 @@ def trial_for(h: Hardware) -> Trial:
         sock=large(at.S_SIZE, sockets),
         row_busy=np.zeros(len(h.row_part), np.int8),
         open=tiny(),
+        listed=small(),
         open_before=tiny(),
         offer=small(),
         most=small(),

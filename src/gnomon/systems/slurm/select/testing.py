@@ -62,7 +62,8 @@ def pick(h: Hardware, o: Occupied, t: Trial) -> bool:
 def reopen(h: Hardware, t: Trial) -> int:
     """Open the nodes again that were open before the last choice, with their cores; how many."""
     count = 0
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = t.listed[k]
         t.open[n] = t.open_before[n]
         count += t.open[n]
         if t.open[n] and t.ask[ask.REQUESTS] > 0:
@@ -76,7 +77,8 @@ def choose(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Choose nodes; if that fails, again without those that have least, more and more of them."""
     most, cpus = 0, 0
     requests = t.ask[ask.REQUESTS] > 0
-    for n in range(len(t.open)):
+    for k in range(t.at[at.OPEN]):
+        n = t.listed[k]
         t.open_before[n] = t.open[n]
         if t.open[n]:
             t.worth[n] = t.offer[n] + t.gpus[n]
@@ -85,8 +87,8 @@ def choose(h: Hardware, o: Occupied, t: Trial) -> bool:
             if requests:
                 for s in range(h.sockets[n]):
                     t.keep_before[n, s] = t.keep[n, s]
-    if not requests and cpus < t.ask[ask.MIN_CPUS]:
-        return False  # with fewer nodes it would have even less
+    if not requests and min(cpus, most * t.ask[ask.MOST_NODES]) < t.ask[ask.MIN_CPUS]:
+        return False  # whatever is chosen, it would have less
     t.at[at.FIRST_PASS] = 1
     if pick(h, o, t):
         return True
@@ -96,7 +98,8 @@ def choose(h: Hardware, o: Occupied, t: Trial) -> bool:
         return requests and pick(h, o, t)
     for worth in range(1, most):
         changed = False
-        for n in range(len(t.open)):
+        for k in range(t.at[at.OPEN]):
+            n = t.listed[k]
             if t.open[n] and 0 < t.worth[n] <= worth and not t.required[n]:
                 t.open[n] = 0
                 t.open_before[n] = 0
@@ -117,16 +120,21 @@ def choose(h: Hardware, o: Occupied, t: Trial) -> bool:
 def offer_all(h: Hardware, o: Occupied, t: Trial, weight: int) -> bool:
     """Ask the usable nodes up to a weight what they offer; False: too few do, or a required one does not."""
     count = 0
+    taken_too = not t.at[at.PLAIN] or t.at[at.EMPTY]
+    all_weights = weight >= h.rule[rule.HEAVIEST]
     for n in range(len(t.open)):
         t.open[n] = 0
         t.here[n] = 0
-        if t.usable[n] and h.weight[n] <= weight:
-            t.offer[n] = offer_node(h, o, t, n)
-            if t.offer[n] > 0:
+        if t.usable[n] and (taken_too or o.idle[n] > 0) and (all_weights or h.weight[n] <= weight):
+            cpus = offer_node(h, o, t, n)
+            if cpus > 0:
+                t.offer[n] = cpus
                 t.open[n] = 1
+                t.listed[count] = n
                 count += 1
         if t.required[n] and not t.open[n]:
             return False
+    t.at[at.OPEN] = count
     return bool(count >= t.at[at.MIN_NODES])
 
 
@@ -156,10 +164,12 @@ def search(h: Hardware, o: Occupied, t: Trial) -> bool:
     weight = heavier(h, t, -1) if h.rule[rule.LINEAR] else int(h.rule[rule.HEAVIEST])
     while weight < ANY_COUNT:
         following = heavier(h, t, weight)
-        count = 0
-        for n in range(len(t.usable)):
-            count += t.usable[n] > 0 and h.weight[n] <= weight and (t.at[at.EMPTY] > 0 or lets_in(o, t, n))
-        few = count < t.ask[ask.MIN_NODES] or (count < t.ask[ask.REQ_NODES] and following < ANY_COUNT)
+        few = False
+        if following < ANY_COUNT:  # else those that offer something are counted
+            count = 0
+            for n in range(len(t.usable)):
+                count += t.usable[n] > 0 and h.weight[n] <= weight and (t.at[at.EMPTY] > 0 or lets_in(o, t, n))
+            few = count < t.ask[ask.MIN_NODES] or count < t.ask[ask.REQ_NODES]
         if not few and offer_all(h, o, t, weight) and choose(h, o, t):
             return True
         weight = following
@@ -217,7 +227,8 @@ def search_rows(h: Hardware, o: Occupied, t: Trial) -> bool:
 def collect(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Put the chosen nodes in a list; CPUs whose cores were given up are gone."""
     count = 0
-    for n in range(len(t.picked)):
+    for k in range(t.at[at.OPEN]):
+        n = t.listed[k]
         if not t.picked[n]:
             continue
         if t.at[at.PLAIN]:
@@ -321,8 +332,10 @@ def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
     t.at[at.STEP] = at.IDLE
     t.ask[ask.PLAN] = mode == PLAN
     t.at[at.PLAIN] = is_plain(h, t)
+    required = 0
     for n in range(len(t.required)):
-        t.at[at.REQUIRED] += t.required[n]
+        required += t.required[n]
+    t.at[at.REQUIRED] = required
     least = t.ask[ask.MIN_NODES]
     if t.ask[ask.TASKS_PER_NODE] and t.ask[ask.TASKS] and not (h.rule[rule.LINEAR] and t.ask[ask.OVERCOMMIT]):
         least = max(least, -(-t.ask[ask.TASKS] // t.ask[ask.TASKS_PER_NODE]))
