@@ -25,8 +25,10 @@ from gnomon.systems.slurm.choosing import (
     limit_after,
     possible_nodes,
     required_nodes,
+    wants_whole,
 )
 from gnomon.systems.slurm.eligible import array_is_full, is_independent
+from gnomon.systems.slurm.hetjobs import start_het_jobs
 from gnomon.systems.slurm.job import BACKFILL, Job
 from gnomon.systems.slurm.main_scheduler import queue
 from gnomon.systems.slurm.reservations import usable_nodes
@@ -132,7 +134,7 @@ def backfill(state: State, settings: Settings) -> int:
             if again and head.array is not None:
                 rest = [one for one in head.array.unsplit if one is not head and one.planned_ns < 0]
                 follower = rest[0] if rest else None
-    _start_het_jobs(this)
+    this.starts += start_het_jobs(state)
     return this.starts
 
 
@@ -218,10 +220,10 @@ def _try(this: Pass, job: Job, partition: Partition, planned: int, later: int, *
     begins, allocation = max(found[0], start), found[1]
     chosen = np.zeros(len(usable), np.bool_)
     chosen[list(allocation.nodes)] = True
-    if begins > now and _overlaps(this, chosen, begins, planned):
-        return begins + (settings.resolution_s if begins == start else 0)
     if later and begins > later:
         return later
+    if begins > now and _overlaps(this, chosen, begins, planned):
+        return begins + (settings.resolution_s if begins == start else 0)
     return Plan(begins, allocation, chosen, usable, later)
 
 
@@ -274,6 +276,8 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
         if outcome.code is Code.OK and not outcome.victims:
             lifecycle.start(state, job, outcome.allocation, BACKFILL, limit_min=given)
             this.starts += 1
+            if wants_whole(job, partition) and not preempting.gives_way(state, job):
+                _keep(this, job)
             return True
         if outcome.code is Code.OK:
             lifecycle.preempt(state, job, outcome, BACKFILL)
@@ -301,10 +305,11 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
 
 
 def _span(this: Pass, start: int, planned: int) -> tuple[int, int]:
-    """The time that a promise takes in the map: whole steps."""
+    """The time that a promise takes in the map: whole steps, up to the last whole one until 22.05."""
     step = this.settings.resolution_s
     begin = max(start // step * step, this.slots[0].begin)
-    return begin, max((start + planned * 60 + step - 1) // step * step, begin + step)
+    rest = step - 1 if this.state.conf.version > (22, 5) else 0
+    return begin, max((start + planned * 60 + rest) // step * step, begin + step)
 
 
 def _overlaps(this: Pass, nodes: Mask, start: int, planned: int) -> bool:
@@ -315,7 +320,19 @@ def _overlaps(this: Pass, nodes: Mask, start: int, planned: int) -> bool:
 
 def _promise(this: Pass, nodes: Mask, start: int, planned: int) -> None:
     """Take nodes out of the map for a time."""
-    begin, end = _span(this, start, planned)
+    _take(this, nodes, *_span(this, start, planned))
+
+
+def _keep(this: Pass, job: Job) -> None:
+    """A job that has just started with whole nodes: they are out of the map until its end (``_bf_reserve_running``)."""
+    nodes = np.zeros(len(this.state.available), np.bool_)
+    nodes[list(job.allocation.nodes)] = True
+    step = this.settings.resolution_s
+    end = -(-job.end_ns // SECOND // step) * step if job.end_ns else this.window_end
+    _take(this, nodes, this.slots[0].begin, end)
+
+
+def _take(this: Pass, nodes: Mask, begin: int, end: int) -> None:
     end = min(end, this.window_end)
     slots: list[Slot] = []
     for slot in this.slots:
@@ -367,28 +384,3 @@ def _counts_too_many(this: Pass, job: Job, partition: Partition) -> bool:
                 return True
             this.tested[key] = this.tested.get(key, 0) + 1
     return False
-
-
-def _start_het_jobs(this: Pass) -> None:
-    """The components of a heterogeneous job start together, when each has its nodes now."""
-    state = this.state
-    seen: set[int] = set()
-    for job in list(state.pending):
-        if job.het is None or job.het.id in seen:
-            continue
-        seen.add(job.het.id)
-        parts = job.het.components
-        ready = all(one.pends and 0 <= one.planned_ns <= state.now_ns for one in parts)
-        if not ready:
-            continue
-        others, found = np.ones(len(state.conf.nodes), np.bool_), []
-        for one in parts:  # no two of them share a node
-            outcome = choose(state, one, usable=others)
-            if outcome.code is not Code.OK or outcome.victims:
-                break
-            others[list(outcome.allocation.nodes)] = False
-            found.append(outcome.allocation)
-        if len(found) == len(parts):
-            for one, allocation in zip(parts, found, strict=True):
-                lifecycle.start(state, one, allocation, BACKFILL)
-                this.starts += 1

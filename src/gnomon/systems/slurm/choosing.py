@@ -80,9 +80,15 @@ def exceeds(state: State, job: Job, partition: Partition) -> str:
 
 
 def wants_more_cpus(state: State, job: Job, partition: Partition) -> bool:
-    """Whether a job asks for more CPUs than a partition has (``_part_access_check`` of job_mgr.c)."""
+    """Whether a job asks for more CPUs than a partition that is up has or gives (``_part_access_check``, job_mgr.c)."""
     if partition.cpus < 0:
-        partition.cpus = sum(state.conf.nodes[n].cpus for n in np.flatnonzero(partition.nodes).tolist())
+        numbers = np.flatnonzero(partition.nodes).tolist()
+        partition.cpus = sum(state.conf.nodes[n].cpus for n in numbers)
+        most = partition.conf.max_cpus_per_node
+        if most is not None:
+            partition.cpus = min(partition.cpus, most * len(numbers))
+    if not partition.up:
+        return False
     least: int = state.selector.least_cpus(demand_of(state, job, partition))
     return least > partition.cpus
 
@@ -122,7 +128,7 @@ def _among(state: State, job: Job, partition: Partition, verdict: Verdict, usabl
     if not required[~open_now].any():
         now = open_now & state.settled & not_anothers(state, job, partition)
         for feature in alternatives(state, job):
-            for nodes in _nodes_in_turn(state, now & feature):
+            for nodes in _nodes_in_turn(state, job, now & feature):
                 allocation = select(state, job, verdict.occupancy, demand, nodes, required)
                 if allocation is not None:
                     return _checked(state, job, allocation)
@@ -132,8 +138,12 @@ def _among(state: State, job: Job, partition: Partition, verdict: Verdict, usabl
     return _refused(state, job, demand, possible, open_now, required, verdict)
 
 
-def _nodes_in_turn(state: State, usable: Mask) -> tuple[Mask, ...]:
-    """Nodes that are switched on come before all (as if those that are off weighed more), where any are off."""
+def _nodes_in_turn(state: State, job: Job, usable: Mask) -> tuple[Mask, ...]:
+    """Nodes that are switched on come before all (as if those that are off weighed more), where any are off; those of a
+    job's own flexible reservation come before others."""
+    own = state.reservations.get(job.request.reservation)
+    if own is not None and "FLEX" in own.flags:
+        return usable & own.nodes, usable
     return (usable,) if state.power is None else (usable & state.power.awake(), usable)
 
 

@@ -9,19 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from gnomon.model.errors import InputError
 from gnomon.systems.slurm import lifecycle
 from gnomon.systems.slurm.conf import PartitionConf
 from gnomon.systems.slurm.eligible import Condition
-from gnomon.systems.slurm.hostlist import expand
+from gnomon.systems.slurm.hostlist import compress, expand
 from gnomon.systems.slurm.job import OVER, Job
 from gnomon.systems.slurm.nodes import set_state
 from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.reservations import FOREVER, Reservation, choose_nodes
+from gnomon.systems.slurm.reservation_commands import create, delete, mask_of, update
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
-from gnomon.systems.slurm.state import MINUTE, Mask, Partition, State
+from gnomon.systems.slurm.state import MINUTE, State
 from gnomon.systems.slurm.times import limit_minutes
 
 FINISHED: Final = "Job has already finished"
@@ -107,9 +105,9 @@ def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     if verb == "update":
         return _update(state, pairs, user)
     if verb == "create":
-        return _create(state, pairs)
+        return create(state, pairs)
     if verb == "delete":
-        return _delete(state, pairs.get("reservationname") or pairs.get("reservation", ""))
+        return delete(state, pairs.get("reservationname") or pairs.get("reservation", ""))
     raise InputError(
         "not modelled: a command of scontrol", found=verb, allowed="hold, release, update, create, delete …"
     )
@@ -133,10 +131,7 @@ def _pairs(words: Iterable[str]) -> dict[str, str]:
 def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
     if not jobs:
         return "Invalid job id specified", 1
-    for job in jobs:
-        refusal = _refusal(verb, job)
-        if refusal:
-            return f"{refusal} for job {job.name}", 1
+    refusals = [(job, _refusal(verb, job)) for job in jobs]
     for job in _one_for_all(jobs):
         if verb in ("hold", "uhold") and job.pends:
             _hold(state, job, "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin")
@@ -150,7 +145,21 @@ def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
             lifecycle.suspend(state, job)
         elif verb == "resume" and job.state == "SUSPENDED":
             lifecycle.resume(state, job)
-    return "", 0
+    return _said(refusals)
+
+
+def _said(refusals: Sequence[tuple[Job, str]]) -> Answer:
+    """What is told of the refusals of a command: of an array, a line for the tasks that it told the same."""
+    if not any(refusal for _, refusal in refusals):
+        return "", 0
+    if refusals[0][0].array is None:
+        return next(f"{refusal} for job {job.name}" for job, refusal in refusals if refusal), 1
+    told: dict[str, list[str]] = {}
+    for job, refusal in refusals:
+        told.setdefault(refusal or "No error", []).append(f"t{job.array_task}")
+    number = refusals[0][0].order_id
+    lines = [f"{number}_{compress(tasks).removeprefix('t').strip('[]')}: {text}" for text, tasks in told.items()]
+    return "\n".join(lines), 1
 
 
 def _refusal(verb: str, job: Job) -> str:
@@ -210,10 +219,12 @@ def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
         for name in names:
             if state.node(name) < 0:
                 return "slurm_update error: Invalid node name specified", 1
+            if pairs.get("state", "").upper() == "RESUME" and state.node(name) not in {*state.down, *state.drained}:
+                return "slurm_update error: Invalid node state specified", 1
             set_state(state, state.node(name), pairs.get("state", ""), pairs.get("reason", ""))
         return "", 0
     if "reservationname" in pairs:
-        return _update_reservation(state, pairs)
+        return update(state, pairs)
     raise InputError("not modelled: what scontrol update changes", found=next(iter(pairs), ""))
 
 
@@ -281,7 +292,7 @@ def _update_partition(state: State, pairs: dict[str, str]) -> Answer:
         return "slurm_update error: Invalid partition name specified", 1
     for key, value in pairs.items():
         if key == "nodes":
-            partition.nodes = _mask(state, expand(value) if value.upper() != "ALL" else state.numbers)
+            partition.nodes = mask_of(state, expand(value) if value.upper() != "ALL" else state.numbers)
             partition.cpus = -1
         elif key in _PART_KEYS:
             new: object = value.upper()
@@ -292,102 +303,4 @@ def _update_partition(state: State, pairs: dict[str, str]) -> Answer:
             partition.conf = _with(partition.conf, _PART_KEYS[key], new)
     for job in state.pending:
         job.demand = None
-    return "", 0
-
-
-def _mask(state: State, names: Iterable[str]) -> Mask:
-    mask = np.zeros(len(state.conf.nodes), np.bool_)
-    mask[[state.node(name) for name in names if state.node(name) >= 0]] = True
-    return mask
-
-
-def _create(state: State, pairs: dict[str, str]) -> Answer:
-    """A reservation."""
-    name = pairs.get("reservationname") or pairs.get("reservation") or f"resv_{len(state.reservations) + 1}"
-    start = state.moment_ns(pairs.get("starttime", "now"))
-    flags = frozenset(word.strip().upper() for word in pairs.get("flags", "").split(",") if word)
-    end = state.moment_ns(pairs["endtime"]) if "endtime" in pairs else start + _length_ns(pairs.get("duration", ""))
-    partition = state.partitions.get(pairs.get("partitionname", ""))
-    nodes, cores = _reserved(state, pairs, partition)
-    if not (pairs.get("users") or pairs.get("accounts")):
-        return "Error creating the reservation: Reservation request missing users, accounts or groups", 1
-    if pairs.get("nodes", "").upper() == "ALL":
-        flags |= {"ALL_NODES" if "PART_NODES" not in flags or partition is None else "PART_NODES"}
-    licenses = {one.partition(":")[0]: int(one.partition(":")[2] or 1) for one in _words(pairs.get("licenses", ""))}
-    state.reservations[name] = Reservation(
-        name,
-        start,
-        end,
-        nodes,
-        users=_words(pairs.get("users", "")),
-        accounts=_words(pairs.get("accounts", "")),
-        flags=flags,
-        partition=pairs.get("partitionname", ""),
-        cores=cores,
-        licenses=licenses,
-    )
-    return f"Reservation created: {name}", 0
-
-
-def _delete(state: State, name: str) -> Answer:
-    """A reservation is gone, unless jobs in it run or wait."""
-    if name not in state.reservations:
-        return "slurm_delete_reservation error: Requested reservation is invalid", 1
-    if any(job.request.reservation == name for job in [*state.running, *state.pending]):
-        return f"delete_reservation ReservationName={name}: Requested reservation is in use", 1
-    del state.reservations[name]
-    return "", 0
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(one for one in text.split(",") if one)
-
-
-def _length_ns(text: str) -> int:
-    minutes = limit_minutes(text) if text else None
-    return FOREVER if minutes is None else minutes * MINUTE
-
-
-def _reserved(
-    state: State, pairs: dict[str, str], partition: Partition | None
-) -> tuple[Mask, dict[int, tuple[int, ...]]]:
-    """The nodes of a reservation, and the cores on them where it asks for cores."""
-    pool = (
-        partition.nodes
-        if partition is not None
-        else next(
-            (one.nodes for one in state.partitions.values() if one.conf.default),
-            np.ones(len(state.conf.nodes), np.bool_),
-        )
-    )
-    said = pairs.get("nodes", "")
-    if said.upper() == "ALL":
-        nodes = np.ones(len(state.conf.nodes), np.bool_)
-    elif said:
-        nodes = _mask(state, expand(said))
-    elif "nodecnt" in pairs:
-        nodes = choose_nodes(state, pool & state.up, int(pairs["nodecnt"].split(",")[0]))
-    else:
-        nodes = pool.copy()
-    if "corecnt" not in pairs:
-        return nodes, {}
-    counts = [int(one) for one in pairs["corecnt"].split(",")]
-    numbers = np.flatnonzero(nodes).tolist()
-    per_node = counts if len(counts) == len(numbers) else [counts[0]] + [0] * (len(numbers) - 1)
-    cores = {n: tuple(range(count)) for n, count in zip(numbers, per_node, strict=True) if count}
-    return _mask(state, state.names(list(cores))), cores
-
-
-def _update_reservation(state: State, pairs: dict[str, str]) -> Answer:
-    reservation = state.reservations.get(pairs["reservationname"])
-    if reservation is None:
-        return "slurm_update error: Requested reservation is invalid", 1
-    if "starttime" in pairs:
-        reservation.start_ns = state.moment_ns(pairs["starttime"])
-    if "duration" in pairs:
-        reservation.end_ns = reservation.start_ns + _length_ns(pairs["duration"])
-    if "endtime" in pairs:
-        reservation.end_ns = state.moment_ns(pairs["endtime"])
-    if pairs.get("nodes"):
-        reservation.nodes = _mask(state, expand(pairs["nodes"]) if pairs["nodes"] != "ALL" else state.numbers)
     return "", 0

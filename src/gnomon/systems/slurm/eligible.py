@@ -156,7 +156,7 @@ def partition_says(state: State, job: Job, partition: Partition, *, shortest: bo
         return "PartitionDown"
     least = job.request.nodes_min or 1
     most = job.request.nodes_max
-    if conf.max_nodes is not None and least > conf.max_nodes:
+    if conf.max_nodes is not None and max(least, most or 0) > conf.max_nodes:
         return "PartitionNodeLimit"
     if most is not None and most < conf.min_nodes:
         return "PartitionNodeLimit"

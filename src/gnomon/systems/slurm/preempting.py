@@ -53,6 +53,11 @@ def mode_of(state: State, job: Job) -> str:
     return "CANCEL" if mode == "REQUEUE" and not requeues else mode
 
 
+def gives_way(state: State, job: Job) -> bool:
+    """Whether a job is sent away at all for the sake of others."""
+    return is_on(state) and mode_of(state, job) != "OFF"
+
+
 def may_take(state: State, job: Job, other: Job) -> bool:
     """Whether a job may have another sent away, apart from how long that has run."""
     return may_take_in(state, (job, state.part(job)), (other, state.part(other)))

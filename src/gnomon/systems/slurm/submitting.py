@@ -128,7 +128,7 @@ def _partitions(state: State, request: JobRequest) -> list[Partition]:
             raise _RefusalError("Required partition not available (inactive or drain)")
         if partition.conf.root_only and request.user != "root":
             raise _RefusalError("User's group not permitted to use this partition")
-    return found
+    return sorted(found, key=lambda one: -one.conf.priority_tier)  # ``priority_sort_part_tier``
 
 
 def _enforce(state: State, job: Job, partitions: Sequence[Partition]) -> None:
@@ -140,6 +140,8 @@ def _enforce(state: State, job: Job, partitions: Sequence[Partition]) -> None:
     for partition in partitions:
         job.partition = partition.name
         reason = partition_says(state, job, partition)
+        if reason not in _SAYS:  # what it is now, up or down, is no limit
+            reason = ""
         if not reason and (job.request.nodes_min or 1) > int(partition.nodes.sum()):
             reason = "PartitionNodeLimit"
         says.append(reason)
@@ -238,7 +240,7 @@ def first_reason(state: State, job: Job) -> None:
     for name in job.partitions:  # the first that takes it
         job.partition, partition = name, state.partitions[name]
         says = partition_says(state, job, partition)
-        says = "PartitionConfig" if says else exceeds(state, job, partition)
+        says = "PartitionConfig" if says in _SAYS else exceeds(state, job, partition)
         if not says:
             _first_look(state, job)
             return
