@@ -60,6 +60,7 @@ SYSTEMS: Final = {
             "slurm",
             reader="gnomon.systems.slurm.scenario:read_scenario",
             placer="gnomon.systems.slurm.placing:SlurmScheduler",
+            explainer="gnomon.insight.slurm:explain",
         ),
     )
 }

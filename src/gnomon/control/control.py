@@ -135,8 +135,10 @@ class Control:
         return self._board.details
 
     def speed_up(self, form: Callable[[Any], Any], enter: Callable[[World], Any]) -> None:
-        """As :meth:`Board.speed_up`."""
+        """As :meth:`Board.speed_up`; a scheduler beside the loop is told, too."""
         self._board.speed_up(form, enter)
+        if self._placer is not None:
+            self._placer.speed_up()
 
     def _begin(self, scenario: Scenario) -> None:
         self._plans.first()

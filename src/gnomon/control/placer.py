@@ -41,6 +41,9 @@ class Placer(Protocol):
 
     # What follows has an answer of its own for systems without controllers: inherit it.
 
+    def speed_up(self) -> None:
+        """The run is large: use compiled forms. Said once, before anything is placed."""
+
     keeps_books: bool = False
     """Whether what its tasks hold, perhaps on several nodes each, stands in books of its own and not in the world's
     ledger, where a task is on its first node and holds nothing."""
@@ -53,6 +56,11 @@ class Placer(Protocol):
         """What follows a failed attempt (its row); ``usual``: by the task's recovery. With ``at_ns`` NEVER the placer
         counts the task among those who wait, and queues it itself."""
         return usual
+
+    def drains(self, task: int, row: int) -> bool:
+        """The node of a task is being emptied (``row``: its closing); whether it sees to that itself, as often as it is
+        asked: it lets the task go by :class:`Hands`, now or later, or lets it stay."""
+        return False
 
     @property
     def gives_up(self) -> bool:

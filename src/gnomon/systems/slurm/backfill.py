@@ -7,14 +7,14 @@ limits say, and are made anew at each pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
-from gnomon.systems.slurm import lifecycle, preempting
+from gnomon.systems.slurm import lifecycle, planning, preempting
+from gnomon.systems.slurm.bf_settings import Settings
 from gnomon.systems.slurm.choosing import (
     Code,
     alternatives,
@@ -30,112 +30,133 @@ from gnomon.systems.slurm.choosing import (
 from gnomon.systems.slurm.eligible import array_is_full, is_independent
 from gnomon.systems.slurm.hetjobs import start_het_jobs
 from gnomon.systems.slurm.job import BACKFILL, Job
-from gnomon.systems.slurm.main_scheduler import queue
-from gnomon.systems.slurm.reservations import usable_nodes
+from gnomon.systems.slurm.planning import Chart
+from gnomon.systems.slurm.queue_columns import Queue
+from gnomon.systems.slurm.reservations import next_change_ns, usable_nodes
+from gnomon.systems.slurm.select import at as places
+from gnomon.systems.slurm.select.speed import Columns
 from gnomon.systems.slurm.state import MINUTE, SECOND, Mask, Partition, State
 
 MOST_TRIES: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The ``bf_…`` parameters, in seconds where they are times (defaults: slurm.conf(5))."""
-
-    interval_s: int = 30
-    resolution_s: int = 60
-    window_s: int = 86_400
-    most_tests: int = 500
-    most_starts: int = 0
-    most_slots: int = 500
-    per_user: int = 0
-    per_partition: int = 0
-    per_user_partition: int = 0
-    per_account: int = 0
-    array_promises: int = 20
-    promises_per_partition: int = 0
-    least_age_s: int = 0
-    one_per_job: bool = False
-    running_reserve: bool = False
-
-    @classmethod
-    def of(cls, scheduler: Mapping[str, str]) -> Settings:
-        """From SchedulerParameters."""
-
-        def number(name: str, default: int) -> int:
-            return int(scheduler.get(name, default) or default)
-
-        tests = number("bf_max_job_test", number("max_job_bf", 500))
-        return cls(
-            interval_s=number("bf_interval", 30),
-            resolution_s=max(1, number("bf_resolution", 60)),
-            window_s=number("bf_window", 1440) * 60,
-            most_tests=tests,
-            most_starts=number("bf_max_job_start", 0),
-            most_slots=number("bf_node_space_size", tests),
-            per_user=number("bf_max_job_user", 0),
-            per_partition=number("bf_max_job_part", 0),
-            per_user_partition=number("bf_max_job_user_part", 0),
-            per_account=number("bf_max_job_assoc", 0),
-            array_promises=number("bf_max_job_array_resv", 20),
-            promises_per_partition=number("bf_job_part_count_reserve", 0),
-            least_age_s=number("bf_min_age_reserve", 0),
-            one_per_job="bf_one_resv_per_job" in scheduler,
-            running_reserve="bf_running_job_reserve" in scheduler,
-        )
-
-
-@dataclass(slots=True)
-class Slot:
-    """From ``begin`` to before ``end`` (seconds) these nodes are not promised."""
-
-    begin: int
-    end: int
-    nodes: Mask
+NEVER: Final = 1 << 62
 
 
 @dataclass
 class Pass:
-    """One pass: the map, and what it counts."""
+    """What one pass counts."""
 
     state: State
     settings: Settings
-    slots: list[Slot]
-    tests: int = 0
+    chart: Columns[Chart]
     starts: int = 0
     tested: dict[tuple[str, ...], int] = field(default_factory=dict)
     promised: dict[str, int] = field(default_factory=dict)
     arrays: dict[int, int] = field(default_factory=dict)
-    planned: dict[int, tuple[int, ...]] = field(default_factory=dict)
     het: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def at(self) -> Any:
+        """The numbers of the map, by the names in :mod:`planning`."""
+        return self.chart.columns.at
 
     @property
     def window_end(self) -> int:
         """Where the map ends."""
-        return self.slots[-1].end
+        return int(self.chart.columns.end[self.at[planning.COUNT] - 1])
+
+    def call(self, kernel: Any, *numbers: int) -> Any:
+        """Ask a kernel over the map and the trial of the selector."""
+        selector = self.state.selector
+        speed = selector.speed
+        return speed.form(kernel)(speed.of(self.chart), speed.of(selector.trial), *numbers)
 
 
-def backfill(state: State, settings: Settings) -> int:
-    """One pass over the queue; how many jobs it started."""
-    now, step = state.now_s, settings.resolution_s
-    first = Slot(now // step * step, (now + settings.window_s) // step * step, state.available.copy())
-    this = Pass(state, settings, [first])
-    for job in state.pending:
-        job.planned_ns, job.planned_nodes = -1, ()
-    for job, partition in queue(state, backfill=True):
-        if this.tests >= settings.most_tests or (settings.most_starts and this.starts >= settings.most_starts):
-            break
-        if len(this.slots) >= settings.most_slots + 1:
-            break
-        follower: Job | None = job
+class Backfill:
+    """The scheduler beside the main one. ``needed_ns``: without any event its next pass is of use from then on."""
+
+    def __init__(self, state: State, settings: Settings) -> None:
+        self.state, self.settings = state, settings
+        slots = min(settings.most_slots, 4 * settings.most_tests) + 4
+        self._chart = Columns(planning.chart_for(len(state.conf.nodes), slots))
+        self._queue = Queue(state)
+        self.needed_ns = NEVER
+
+    def run(self, *, whole: bool = False) -> int:
+        """One pass; how many jobs it started. It stops behind the last job that the free CPUs are enough for, as nobody
+        behind that can start; with ``whole`` everybody is looked at, for the sake of the plan."""
+        state, settings = self.state, self.settings
+        entries = state.line.entries(backfill=True)
+        entries = [entry for entry in entries if entry.job.pends] if len(state.line.ready) != len(entries) else entries
+        queue = self._queue
+        length = queue.set_up(list(entries), whole=whole or not state.selector.speed.compiled)
+        this = Pass(state, settings, self._chart)
+        self._begin(this, length)
+        while True:
+            if settings.most_starts and this.starts >= settings.most_starts:
+                break
+            answer = queue.look(self._chart)
+            if answer == planning.ASK:
+                self._ask(this, queue.entries[int(this.at[planning.NEXT])])
+                this.at[planning.NEXT] += 1
+                queue.renew()
+            elif answer >= 0:
+                self._start(this, queue.entries[answer])
+            else:
+                break
+        this.starts += start_het_jobs(state)
+        queue.note_plans(length)
+        self.needed_ns = self._next_need(length)
+        return this.starts
+
+    def _begin(self, this: Pass, length: int) -> None:
+        """An empty map over the window: the nodes that are up."""
+        c, settings, now = self._chart.columns, self.settings, self.state.now_s
+        step = settings.resolution_s
+        c.begin[0], c.end[0] = now // step * step, (now + settings.window_s) // step * step
+        c.open[0] = self.state.available
+        at = c.at
+        at[:] = 0
+        at[planning.COUNT], at[planning.TIME], at[planning.STEP] = 1, now, step
+        at[planning.WINDOW_S], at[planning.LENGTH] = settings.window_s, length
+        at[planning.UP] = step - 1 if self.state.conf.version > (22, 5) else 0
+        at[planning.MOST_TESTS], at[planning.MOST_SLOTS] = settings.most_tests, settings.most_slots
+
+    def _ask(self, this: Pass, entry: Any) -> None:
+        """A job that the kernel does not know how to look at, and those of its array behind it."""
+        follower: Job | None = entry.job
         while follower is not None and follower.pends and follower.priority:
             head, follower = follower, None
-            head.partition = partition.name
-            again = _test(this, head, partition)
+            head.partition = entry.partition.name
+            again = _test(this, head, entry.partition)
             if again and head.array is not None:
                 rest = [one for one in head.array.unsplit if one is not head and one.planned_ns < 0]
                 follower = rest[0] if rest else None
-    this.starts += start_het_jobs(state)
-    return this.starts
+
+    def _start(self, this: Pass, entry: Any) -> None:
+        """The kernel has found that a job can start now."""
+        state, job = self.state, entry.job
+        if not job.pends or not job.priority:
+            return
+        job.partition = entry.partition.name
+        t = state.selector.trial.columns
+        nodes = tuple(t.node[: int(t.at[places.COUNT_NODES])].tolist())
+        usable = this.chart.columns.mask.astype(np.bool_)
+        outcome = choose(state, job, usable=usable)
+        if outcome.code is Code.OK and not outcome.victims:
+            lifecycle.start(state, job, outcome.allocation, BACKFILL)
+            this.starts += 1
+            _keep(this, job, entry.partition)
+        else:
+            _promise(this, nodes, state.now_s, state.planned_min(job, entry.partition))
+        self._queue.renew()
+
+    def _next_need(self, length: int) -> int:
+        """When it is worth while to look again though nothing happens: a job should have ended, or was to start."""
+        state = self.state
+        if not length:
+            return NEVER
+        times = [self._queue.next_start_s(length) * SECOND, state.ends.after(state.now_s) * SECOND]
+        return min([time for time in (*times, next_change_ns(state)) if time > state.now_ns], default=NEVER)
 
 
 def _test(this: Pass, job: Job, partition: Partition) -> bool:
@@ -204,7 +225,10 @@ def _try(this: Pass, job: Job, partition: Partition, planned: int, later: int, *
         return None
     end = start + planned * 60
     usable = possible_nodes(state, job, partition) & verdict.usable & state.up & state.settled
-    usable, later = _over_slots(this, usable, start, end)
+    trial = state.selector.trial.columns
+    trial.usable[:] = usable
+    this.call(planning.over_slots, start, end)
+    usable, later = trial.usable.astype(np.bool_), int(this.at[planning.LATER])
     if verdict.later_ns:
         ends = -(-verdict.later_ns // SECOND) // settings.resolution_s * settings.resolution_s + 1
         if ends < this.window_end and (not later or ends < later):
@@ -213,7 +237,7 @@ def _try(this: Pass, job: Job, partition: Partition, planned: int, later: int, *
     if required[~usable].any() or int(usable.sum()) < (job.request.nodes_min or 1):
         return later or None
     if not counted:
-        this.tests += 1
+        this.at[planning.TESTS] += 1
     found = _will_run(state, job, partition, usable, required, verdict.occupancy)
     if found is None:
         return later or None
@@ -222,29 +246,9 @@ def _try(this: Pass, job: Job, partition: Partition, planned: int, later: int, *
     chosen[list(allocation.nodes)] = True
     if later and begins > later:
         return later
-    if begins > now and _overlaps(this, chosen, begins, planned):
+    if begins > now and this.call(planning.overlaps, begins, planned):
         return begins + (settings.resolution_s if begins == start else 0)
     return Plan(begins, allocation, chosen, usable, later)
-
-
-def _over_slots(this: Pass, usable: Mask, start: int, end: int) -> tuple[Mask, int]:
-    """The nodes that are not promised to others from start to end; and when that will be more than the first slot has
-    (0: never)."""
-    later, slots, before = 0, this.slots, usable
-    for i, slot in enumerate(slots):
-        if slot.end <= start:
-            continue
-        if not later and i + 1 < len(slots):
-            grown = before & slots[i + 1].nodes & ~(usable & slot.nodes)
-            if grown.any():
-                later = slot.end
-        if slot.begin <= end:
-            usable = usable & slot.nodes
-        else:
-            if not later and i + 1 < len(slots) and i + 2 < len(slots):
-                later = slots[i + 1].end
-            break
-    return usable, later
 
 
 def _will_run(
@@ -276,8 +280,7 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
         if outcome.code is Code.OK and not outcome.victims:
             lifecycle.start(state, job, outcome.allocation, BACKFILL, limit_min=given)
             this.starts += 1
-            if wants_whole(job, partition) and not preempting.gives_way(state, job):
-                _keep(this, job)
+            _keep(this, job, partition)
             return True
         if outcome.code is Code.OK:
             lifecycle.preempt(state, job, outcome, BACKFILL)
@@ -295,8 +298,7 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
         state.say(job, reason)
         return False
     this.promised[partition.name] = this.promised.get(partition.name, 0) + 1
-    _promise(this, plan.nodes, plan.start, planned)
-    this.planned[job.task] = job.planned_nodes
+    _promise(this, job.planned_nodes, plan.start, planned)
     if job.array is None:
         return False
     this.arrays[job.array.id] = this.arrays.get(job.array.id, 0) + 1
@@ -304,51 +306,33 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
     return this.arrays[job.array.id] < this.settings.array_promises and room
 
 
-def _span(this: Pass, start: int, planned: int) -> tuple[int, int]:
-    """The time that a promise takes in the map: whole steps, up to the last whole one until 22.05."""
-    step = this.settings.resolution_s
-    begin = max(start // step * step, this.slots[0].begin)
-    rest = step - 1 if this.state.conf.version > (22, 5) else 0
-    return begin, max((start + planned * 60 + rest) // step * step, begin + step)
-
-
-def _overlaps(this: Pass, nodes: Mask, start: int, planned: int) -> bool:
-    """Whether some of the nodes are promised in that time."""
-    begin, end = _span(this, start, planned)
-    return any(slot.begin < end and slot.end > begin and (nodes & ~slot.nodes).any() for slot in this.slots)
-
-
-def _promise(this: Pass, nodes: Mask, start: int, planned: int) -> None:
+def _promise(this: Pass, nodes: Sequence[int], start: int, planned: int) -> None:
     """Take nodes out of the map for a time."""
-    _take(this, nodes, *_span(this, start, planned))
+    trial = this.state.selector.trial.columns
+    trial.node[: len(nodes)] = nodes
+    trial.at[places.COUNT_NODES] = len(nodes)
+    this.call(planning.promise, start, planned)
 
 
-def _keep(this: Pass, job: Job) -> None:
+def _keep(this: Pass, job: Job, partition: Partition) -> None:
     """A job that has just started with whole nodes: they are out of the map until its end (``_bf_reserve_running``)."""
-    nodes = np.zeros(len(this.state.available), np.bool_)
-    nodes[list(job.allocation.nodes)] = True
-    step = this.settings.resolution_s
+    state = this.state
+    if not wants_whole(job, partition) or preempting.gives_way(state, job):
+        return
+    trial, nodes, step = state.selector.trial.columns, job.allocation.nodes, this.settings.resolution_s
+    trial.node[: len(nodes)] = nodes
+    trial.at[places.COUNT_NODES] = len(nodes)
     end = -(-job.end_ns // SECOND // step) * step if job.end_ns else this.window_end
-    _take(this, nodes, this.slots[0].begin, end)
-
-
-def _take(this: Pass, nodes: Mask, begin: int, end: int) -> None:
-    end = min(end, this.window_end)
-    slots: list[Slot] = []
-    for slot in this.slots:
-        cuts = sorted({slot.begin, slot.end, *(t for t in (begin, end) if slot.begin < t < slot.end)})
-        for a, b in pairwise(cuts):
-            inside = begin <= a and b <= end
-            slots.append(Slot(a, b, slot.nodes & ~nodes if inside else slot.nodes))
-    this.slots = slots
+    this.call(planning.take, 0, min(end, this.window_end))
 
 
 def _longest(this: Pass, nodes: Mask, least: int, most: int) -> int:
     """The longest limit (minutes) that takes nothing from a promise, between the least and what was asked for."""
     now, limit = this.state.now_s, most
-    for slot in this.slots:
-        if now < slot.begin < now + most * 60 and (nodes & ~slot.nodes).any():
-            limit = min(limit, (slot.begin - now) // 60)
+    chart = this.chart.columns
+    for i in range(int(this.at[planning.COUNT])):
+        if now < chart.begin[i] < now + most * 60 and (nodes & (chart.open[i] == 0)).any():
+            limit = min(limit, (int(chart.begin[i]) - now) // 60)
     for one in this.state.reservations.values():
         if one.start_ns > this.state.now_ns and (one.nodes & nodes).any():
             limit = min(limit, (one.start_ns - this.state.now_ns) // MINUTE)

@@ -8,6 +8,7 @@ from gnomon.systems.slurm.accounts import Accounts
 from gnomon.systems.slurm.billing import Billing
 from gnomon.systems.slurm.conf import Conf
 from gnomon.systems.slurm.limits import Limits, Times, enforced
+from gnomon.systems.slurm.line import Line
 from gnomon.systems.slurm.ranking import BasicRanking, MultifactorRanking
 from gnomon.systems.slurm.select import Selector
 from gnomon.systems.slurm.state import Licenses, Partition, State, World
@@ -55,6 +56,7 @@ def books(conf: Conf, accounts: Accounts, world: World, *, compiled: bool = Fals
     if "limits" in enforce:
         times = {one.name: Times(one.max_time_min, one.default_time_min) for one in conf.partitions}
         state.limits = Limits(tree, state.usage, enforce, times=times, fairshare=state.priorities.fairshare)
+    state.line = Line(state)
     return state
 
 

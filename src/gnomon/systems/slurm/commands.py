@@ -98,6 +98,12 @@ _FILTERS: Final[dict[str, Callable[[str], Callable[[Job], bool]]]] = {
 
 def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     """One scontrol command that changes something. Raises InputError for one that is not modelled."""
+    answer = _scontrol(state, args, user)
+    state.line.renew()
+    return answer
+
+
+def _scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     verb, rest = args[0].lower(), list(args[1:])
     if verb in ("hold", "uhold", "release", "requeue", "requeuehold", "suspend", "resume"):
         return _to_jobs(state, verb, [one for text in rest for one in jobs_of(state, text)], user)
@@ -253,7 +259,7 @@ def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> Non
         elif key == "timelimit":
             job.limit_min = -1 if (minutes := limit_minutes(value)) is None else minutes
             if job.runs:
-                job.end_ns = job.start_ns + job.limit_min * MINUTE if job.limit_min >= 0 else 0
+                state.set_end(job, job.start_ns + job.limit_min * MINUTE if job.limit_min >= 0 else 0)
                 state.world.resume(job)
         elif key in ("partition", "qos", "account"):
             names = tuple(value.split(","))

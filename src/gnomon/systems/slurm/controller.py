@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from gnomon.systems.slurm import main_scheduler, preempting
-from gnomon.systems.slurm.backfill import Settings, backfill
+from gnomon.systems.slurm.backfill import Backfill
+from gnomon.systems.slurm.bf_settings import Settings
 from gnomon.systems.slurm.gang import Gang
 from gnomon.systems.slurm.job import Job
 from gnomon.systems.slurm.power import power_of
@@ -36,12 +37,12 @@ class Controller:
         self._interval = interval * SECOND if interval > 0 else NEVER
         self._plugin = state.conf.text("schedulertype").rpartition("/")[2]
         self._settings = Settings.of(scheduler)
+        self._plan = Backfill(state, self._settings)
         self._last = self._last_full = -NEVER
         self._asked, self._cut = False, False
         self._last_backfill = -NEVER
         self._pass_timer = self._backfill_timer = self._check_timer = self._calc_timer = -1
         self._pass_at = self._backfill_at = NEVER
-        self._needed_ns = NEVER
         self.gang = Gang(state)
         state.power = power_of(state, self.ask)
         self._begin_timers: set[int] = set()
@@ -103,7 +104,7 @@ class Controller:
         state = self.state
         if not state.pending or self._plugin != "backfill" or self._settings.interval_s < 0:
             return
-        wanted = state.now_ns if state.changed else self._needed_ns
+        wanted = state.now_ns if state.changed else self._plan.needed_ns
         if wanted >= NEVER:
             return
         due = max(wanted, self._last_backfill + self._settings.interval_s * SECOND)
@@ -143,11 +144,7 @@ class Controller:
             self._main()
         state.changed = False
         self._last_backfill = state.now_ns
-        backfill(state, self._settings)
-        ends = [job.end_ns for job in state.running if job.end_ns > state.now_ns]
-        starts = [job.planned_ns for job in state.pending if job.planned_ns > state.now_ns]
-        change = next_change_ns(state)
-        self._needed_ns = min([*ends, *starts, *([change] if change else [])], default=NEVER)
+        self._plan.run()
         self.settle()
 
     def settle(self) -> None:

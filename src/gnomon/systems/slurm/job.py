@@ -70,6 +70,25 @@ class HetJob:
     components: list[Job] = field(default_factory=list)
 
 
+class Jobs(dict["Job", None]):
+    """Jobs in the order in which they came. ``came``, ``gone``: since somebody last took note."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came: list[Job] = []
+        self.gone: list[Job] = []
+
+    def append(self, job: Job) -> None:
+        """One more."""
+        self[job] = None
+        self.came.append(job)
+
+    def remove(self, job: Job) -> None:
+        """One less."""
+        del self[job]
+        self.gone.append(job)
+
+
 @dataclass(slots=True, eq=False)
 class Job:
     """One job, task of an array, or component of a heterogeneous job.

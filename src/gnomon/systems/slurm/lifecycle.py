@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gnomon.systems.slurm import preempting
+from gnomon.systems.slurm.ends import UNLIMITED
 from gnomon.systems.slurm.job import (
     CANCELLED,
     COMPLETED,
@@ -48,6 +49,7 @@ def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min:
     state.pending.remove(job)
     state.running.append(job)
     state.occupancy.take(allocation)
+    state.ends.enter(job, job.end_ns // SECOND if job.end_ns else UNLIMITED)
     state.exclusive_users += is_for_one_user(job, partition)
     state.licenses.take(job)
     tres = state.selector.tres(allocation, partition.conf)
@@ -91,6 +93,7 @@ def release(state: State, job: Job, outcome: str, *, exit_code: str = "0:0") -> 
     """Give back all that a job held."""
     job.configuring = False
     state.running.remove(job)
+    state.ends.leave(job)
     state.occupancy.give(job.allocation, suspended=job.state == SUSPENDED)
     state.exclusive_users -= is_for_one_user(job, state.part(job))
     state.licenses.take(job, -1)
@@ -193,7 +196,7 @@ def _send_away(state: State, other: Job, mode: str) -> None:
         acts[mode]()
         return
     other.preempting = True
-    other.end_ns = min(other.end_ns or state.now_ns + grace * SECOND, state.now_ns + grace * SECOND)
+    state.set_end(other, min(other.end_ns or state.now_ns + grace * SECOND, state.now_ns + grace * SECOND))
 
     def go() -> None:
         if other.runs:

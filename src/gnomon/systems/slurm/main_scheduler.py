@@ -5,80 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cmp_to_key
 from typing import Final
 
-from gnomon.systems.slurm import lifecycle, preempting
-from gnomon.systems.slurm.choosing import Code, choose, required_nodes, wants_more_cpus
-from gnomon.systems.slurm.eligible import array_is_full, holds_back, is_runnable_in
+from gnomon.systems.slurm import lifecycle
+from gnomon.systems.slurm.choosing import Code, choose, required_nodes
+from gnomon.systems.slurm.eligible import array_is_full, holds_back
 from gnomon.systems.slurm.job import MAIN, Job
 from gnomon.systems.slurm.state import SECOND, Partition, State
 
 DEPTH: Final = 100
 """default_queue_depth: so many jobs are looked at when the pass was asked for by an event."""
 NO_NODES: Final = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
-Entry = tuple[Job, Partition]
-
-
-def queue(state: State, *, backfill: bool) -> list[Entry]:
-    """Who may be looked at, a record for each partition of each, in the order of the queue. Of an array only the first
-    task that is not split off."""
-    found: list[Entry] = []
-    for job in list(_records(state)):
-        job.preempting = False
-        if holds_back(state, job) or not job.pends:
-            continue
-        for name in job.partitions:
-            partition = state.partitions.get(name)
-            if partition is None:
-                continue
-            job.partition = name
-            if wants_more_cpus(state, job, partition):
-                state.say(job, "PartitionConfig")
-            elif is_runnable_in(state, job, partition, backfill=backfill):
-                found.append((job, partition))
-    return ordered(state, found)
-
-
-def _records(state: State) -> Iterator[Job]:
-    seen: set[int] = set()
-    for job in state.pending:
-        if job.array is not None and not job.split:
-            if job.array.id in seen:
-                continue
-            seen.add(job.array.id)
-        yield job
-
-
-def ordered(state: State, entries: list[Entry]) -> list[Entry]:
-    """By who may preempt whom, reservation, tier, priority, submission, id and task."""
-    entries.sort(key=lambda entry: _key(state, *entry))
-    if preempting.is_on(state) and len(entries) > 1:
-
-        def before(a: Entry, b: Entry) -> int:
-            return _preempts(state, a, b)
-
-        entries.sort(key=cmp_to_key(before))
-    return entries
-
-
-def _key(state: State, job: Job, partition: Partition) -> tuple[int, ...]:
-    reserved = 0 if job.request.reservation else 1
-    return (
-        reserved,
-        -partition.conf.priority_tier,
-        -state.priorities.of(job, partition),
-        job.submit_ns // SECOND,
-        job.order_id,
-        job.array_task,
-    )
-
-
-def _preempts(state: State, a: Entry, b: Entry) -> int:
-    if preempting.may_take_in(state, a, b):
-        return -1
-    return 1 if preempting.may_take_in(state, b, a) else 0
 
 
 def schedule(state: State, *, full: bool) -> bool:
@@ -91,7 +28,7 @@ def schedule(state: State, *, full: bool) -> bool:
     for reservation in state.reservations.values():
         reservation.failed = False
     rejected: tuple[int, str] | None = None
-    for job, partition in queue(state, backfill=False):
+    for job, partition in list(state.line.entries(backfill=False)):
         follower: Job | None = job
         while follower is not None and follower.pends and follower.priority:
             head, follower = follower, None
@@ -155,6 +92,7 @@ def _blocks(state: State, job: Job, partition: Partition, code: Code) -> None:
     fails = code is Code.BUSY or (code is Code.POLICY and "assoc_limit_stop" in state.conf.scheduler)
     if code is Code.NEVER and len(job.partitions) == 1 and not job.request.reservation:
         job.priority = 0  # held until somebody looks after it
+        state.line.set_aside(job)
     required = required_nodes(state, job)
     if required.any() and int(required.sum()) >= (job.request.nodes_min or 1):
         fails = False

@@ -25,6 +25,7 @@ from gnomon.systems.slurm.controller import Controller, limit_ns
 from gnomon.systems.slurm.hostlist import compress
 from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, Job
 from gnomon.systems.slurm.scenario import Native
+from gnomon.systems.slurm.select import Selector
 from gnomon.systems.slurm.submitting import submit
 
 _REASONS: Final = (
@@ -72,6 +73,11 @@ class SlurmScheduler(Placer):
         self._kill: dict[Job, bool] = {}
         for at_ns, words in native.commands:
             timers.at(at_ns, lambda words=words: self._command(words))  # type: ignore[misc]
+
+    def speed_up(self) -> None:
+        """The run is large: choose nodes by compiled kernels."""
+        self.state.selector = Selector(self.state.conf, compiled=True)
+        self.state.occupancy = self.state.selector.occupancy()
 
     # ------------------------------------------------------------------ the world of the controller
 

@@ -54,6 +54,8 @@ class Power:
         self._suspend_timeout = (conf.seconds("suspendtimeout") or 30) * SECOND
         self.asleep = {n for n, node in enumerate(conf.nodes) if node.state.startswith("CLOUD")}
         self.waking: dict[int, int] = {}
+        self.given: dict[Job, int] = {}
+        """When jobs were last given nodes that had to be switched on."""
         self._suspends = _suspend_times(state)
         self._idle: dict[int, int] = {}
         everything = frozenset(range(len(conf.nodes)))
@@ -79,7 +81,7 @@ class Power:
             self._idle.pop(node, None)
         if not wanted:
             return False
-        job.configuring = True
+        job.configuring, self.given[job] = True, self._state.now_ns
         for node in wanted:
             if node in self.asleep:
                 self._resume(node)
@@ -116,7 +118,7 @@ class Power:
             job.configuring = False
             job.start_ns = job.turn_ns = job.stints[-1].start_ns = state.now_ns
             limit = state.limit_min(job, state.part(job))
-            job.end_ns = state.now_ns + limit * MINUTE if limit is not None else 0
+            state.set_end(job, state.now_ns + limit * MINUTE if limit is not None else 0)
             state.world.start(job, job.scheduler)
             self._ask()
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnomon.systems.slurm.conf import Conf, PartitionConf
-from gnomon.systems.slurm.job import Array, Job
+from gnomon.systems.slurm.ends import UNLIMITED, Ends
+from gnomon.systems.slurm.job import Array, Job, Jobs
 from gnomon.systems.slurm.times import moment
 
 Mask = npt.NDArray[np.bool_]
@@ -147,8 +148,10 @@ class State:
     reservations: dict[str, Any] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     arrays: dict[int, Array] = field(default_factory=dict)
-    pending: list[Job] = field(default_factory=list)
-    running: list[Job] = field(default_factory=list)
+    pending: Jobs = field(default_factory=Jobs)
+    running: Jobs = field(default_factory=Jobs)
+    line: Any = None
+    ends: Ends = field(default_factory=Ends)
     now_ns: int = 0
     epoch: datetime = datetime(2026, 1, 1)
     next_id: int = 1
@@ -199,6 +202,12 @@ class State:
         """The names of nodes, by mask or by numbers."""
         numbers = np.flatnonzero(mask).tolist() if isinstance(mask, np.ndarray) and mask.dtype == bool else mask
         return [self.conf.nodes[int(n)].name for n in numbers]
+
+    def set_end(self, job: Job, end_ns: int) -> None:
+        """A running job's time is over at another time (0: never)."""
+        job.end_ns = end_ns
+        if job in self.running:
+            self.ends.enter(job, end_ns // SECOND if end_ns else UNLIMITED)
 
     def say(self, job: Job, reason: str) -> None:
         """A pending job waits for another reason; the tasks of an array without a record of their own share it."""

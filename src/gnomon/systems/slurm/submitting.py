@@ -263,13 +263,7 @@ def _first_look(state: State, job: Job) -> None:
 def _is_top(state: State, job: Job) -> bool:
     """Whether nobody in its partitions goes before it."""
     mine = set(job.partitions)
-    for other in state.pending:
-        if other is job or not other.priority or not mine & set(other.partitions):
-            continue
-        if other.array is not None and other.array is job.array:
-            continue
-        tier = max(state.partitions[name].conf.priority_tier for name in other.partitions)
-        own = max(state.partitions[name].conf.priority_tier for name in job.partitions)
-        if (tier, other.priority) > (own, job.priority) and other.begin_ns <= state.now_ns and not other.dependencies:
-            return False
+    for other, partition in state.line.entries(backfill=False):
+        if partition.name in mine:
+            return other is job or (job.array is not None and other.array is job.array)
     return True

@@ -1,0 +1,287 @@
+"""The map that backfill plans on, and its pass over plain jobs, as kernels.
+
+The map has slots of time, each with the nodes that nobody is promised in it. Source: ``_attempt_backfill``,
+``_add_reservation``, ``_test_resv_overlap`` of ``src/plugins/sched/backfill/backfill.c`` (22.05 to 25.05).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gnomon.engine.compiling import entry_kernel, kernel
+from gnomon.engine.world import I8, I32, I64, I8x2, I64x2
+from gnomon.systems.slurm.select import at as places
+from gnomon.systems.slurm.select.columns import Demands, Hardware, Occupied, Running, Trial
+from gnomon.systems.slurm.select.future import NEVER, plan
+from gnomon.systems.slurm.select.testing import NOW, test
+
+# Positions in ``Chart.at``.
+COUNT: Final = 0  # slots in use
+TIME: Final = 1  # now, seconds
+STEP: Final = 2  # bf_resolution
+WINDOW_S: Final = 3  # bf_window
+NEXT: Final = 4  # the job of the line to look at next
+TESTS: Final = 5  # jobs tested so far
+MOST_TESTS: Final = 6
+MOST_SLOTS: Final = 7
+LATER: Final = 8  # when more nodes are free, as over_slots found; 0: never
+START: Final = 9  # the start that try_job found
+LENGTH: Final = 10  # jobs in the line
+COUNTED: Final = 11  # 1: the job at hand counts among TESTS already
+UP: Final = 12  # what is added before the end of a promise is cut to whole steps
+AT_SIZE: Final = 16
+
+# What look answers besides a job of the line that can start now.
+THROUGH: Final = -1
+ASK: Final = -2  # the job at NEXT is for Python
+FULL: Final = -3  # as many tests, or slots, as may be
+
+_NOTHING: Final = 0  # try_job: no use
+_FOUND: Final = 1
+_LATER: Final = 2  # look again from at[START]
+
+TRIES: Final = 10_000
+
+
+class Chart(NamedTuple):
+    """The map: slots in order, ``open`` the nodes that nobody is promised; and a mask to work with."""
+
+    begin: I64  # (S,) seconds
+    end: I64
+    open: I8x2  # (S, N)
+    mask: I8  # (N,)
+    at: I64
+
+
+# Fields of ``Lined.value``.
+DEMAND: Final = 0  # row of Demands
+USABLE: Final = 1  # row of masks
+REQUIRED: Final = 2  # row of masks
+MINUTES: Final = 3  # with how long it is planned
+NODES: Final = 4  # at least
+CPUS: Final = 5
+KIND: Final = 6  # PLAIN, or PYTHON
+PLANNED: Final = 7  # the promised start in seconds, -1 none
+FIELDS: Final = 8
+
+PLAIN: Final = 0
+PYTHON: Final = 1
+
+
+class Lined(NamedTuple):
+    """The pending jobs in their order."""
+
+    order: I32  # (L,): rows of value
+    value: I64x2  # (rows, FIELDS)
+    masks: I8x2  # (M, N)
+
+
+def chart_for(nodes: int, slots: int) -> Chart:
+    """An empty map with room."""
+    return Chart(
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros((slots, nodes), np.int8),
+        np.zeros(nodes, np.int8),
+        np.zeros(AT_SIZE, np.int64),
+    )
+
+
+@entry_kernel
+def over_slots(c: Chart, t: Trial, start: int, end: int) -> None:
+    """Take from the usable nodes those that others are promised from start to end; ``LATER``: when the nodes of the
+    first slot are not all that is left (0: never)."""
+    nodes = len(c.mask)
+    later = 0
+    for n in range(nodes):
+        c.mask[n] = t.usable[n]  # without what slots take
+    count = int(c.at[COUNT])
+    for i in range(count):
+        if c.end[i] <= start:
+            continue
+        if later == 0 and i + 1 < count:
+            for n in range(nodes):
+                if c.mask[n] and c.open[i + 1, n] and not (t.usable[n] and c.open[i, n]):
+                    later = int(c.end[i])
+                    break
+        if c.begin[i] <= end:
+            for n in range(nodes):
+                t.usable[n] &= c.open[i, n]
+        else:
+            if later == 0 and i + 2 < count:
+                later = int(c.end[i + 1])
+            break
+    c.at[LATER] = later
+
+
+@kernel
+def span_begin(c: Chart, start: int) -> int:
+    """Where a promise begins in the map."""
+    step = int(c.at[STEP])
+    return int(max(start // step * step, c.begin[0]))
+
+
+@kernel
+def span_end(c: Chart, start: int, minutes: int) -> int:
+    """Where it ends."""
+    step = int(c.at[STEP])
+    return int(max((start + minutes * 60 + c.at[UP]) // step * step, span_begin(c, start) + step))
+
+
+@entry_kernel
+def overlaps(c: Chart, t: Trial, start: int, minutes: int) -> bool:
+    """Whether nodes of the answer are promised in that time."""
+    begin, end = span_begin(c, start), span_end(c, start, minutes)
+    for i in range(int(c.at[COUNT])):
+        if c.begin[i] < end and c.end[i] > begin:
+            for k in range(int(t.at[places.COUNT_NODES])):
+                if not c.open[i, t.node[k]]:
+                    return True
+    return False
+
+
+@kernel
+def copy_slot(c: Chart, source: int, target: int) -> None:
+    """The nodes of one slot to another."""
+    for n in range(len(c.mask)):
+        c.open[target, n] = c.open[source, n]
+
+
+@kernel
+def cut(c: Chart, time: int) -> None:
+    """Let a slot end, and another begin, at a time inside the map."""
+    count = int(c.at[COUNT])
+    for i in range(count):
+        if c.begin[i] < time < c.end[i]:
+            for k in range(count, i + 1, -1):
+                c.begin[k], c.end[k] = c.begin[k - 1], c.end[k - 1]
+                copy_slot(c, k - 1, k)
+            c.begin[i + 1], c.end[i + 1] = time, c.end[i]
+            copy_slot(c, i, i + 1)
+            c.end[i] = time
+            c.at[COUNT] = count + 1
+            return
+
+
+@entry_kernel
+def promise(c: Chart, t: Trial, start: int, minutes: int) -> None:
+    """Take the nodes of the answer out of the map from a start on."""
+    take(c, t, span_begin(c, start), span_end(c, start, minutes))
+
+
+@entry_kernel
+def take(c: Chart, t: Trial, begin: int, end: int) -> None:
+    """Take the nodes of the answer out of the map from one time to another."""
+    cut(c, begin)
+    cut(c, end)
+    for i in range(int(c.at[COUNT])):
+        if c.begin[i] >= begin and c.end[i] <= end:
+            for k in range(int(t.at[places.COUNT_NODES])):
+                c.open[i, t.node[k]] = 0
+
+
+@kernel
+def copy_occupied(o: Occupied, f: Occupied) -> None:
+    """Make another occupancy the same."""
+    nodes, cores, sockets, holders = len(o.idle), o.cores.shape[1], o.free.shape[1], o.taken.shape[1]
+    for n in range(nodes):
+        f.idle[n], f.memory[n], f.jobs[n] = o.idle[n], o.memory[n], o.jobs[n]
+        f.whole[n], f.state[n] = o.whole[n], o.state[n]
+        for k in range(cores):
+            f.cores[n, k] = o.cores[n, k]
+        for k in range(sockets):
+            f.free[n, k] = o.free[n, k]
+        for k in range(holders):
+            f.taken[n, k] = o.taken[n, k]
+    for p in range(len(o.part_jobs)):
+        for n in range(nodes):
+            f.part_jobs[p, n], f.part_cores[p, n] = o.part_jobs[p, n], o.part_cores[p, n]
+    for q in range(len(o.rows)):
+        for n in range(nodes):
+            for k in range(cores):
+                f.rows[q, n, k] = o.rows[q, n, k]
+
+
+@kernel
+def set_usable(t: Trial, line: Lined, j: int) -> bool:
+    """Put the nodes that a job requires before a trial; False: some of them, or too many, are not usable."""
+    count = 0
+    for n in range(len(t.usable)):
+        t.required[n] = line.masks[line.value[j, REQUIRED], n]
+        if t.required[n] and not t.usable[n]:
+            return False
+        count += t.usable[n]
+    return bool(count >= line.value[j, NODES])
+
+
+@kernel
+def try_job(
+    h: Hardware, o: Occupied, f: Occupied, d: Demands, t: Trial, r: Running, c: Chart, line: Lined, j: int, later: int
+) -> int:
+    """Look for nodes of a job from a time on; the start, or the time to look again from, is in ``START``."""
+    now, step = int(c.at[TIME]), int(c.at[STEP])
+    window_end = int(c.end[c.at[COUNT] - 1])
+    if later > window_end:
+        return _NOTHING
+    minutes, row = int(line.value[j, MINUTES]), int(line.value[j, DEMAND])
+    for n in range(len(t.usable)):
+        t.usable[n] = line.masks[line.value[j, USABLE], n]
+    over_slots(c, t, later, later + minutes * 60)
+    again = int(c.at[LATER])
+    if not set_usable(t, line, j):
+        c.at[START] = again
+        return _LATER if again else _NOTHING
+    if c.at[COUNTED] == 0:
+        c.at[COUNTED] = 1
+        c.at[TESTS] += 1
+    for n in range(len(c.mask)):
+        c.mask[n] = t.usable[n]
+    if test(h, o, d, t, row, NOW):
+        found = now
+    else:
+        for n in range(len(c.mask)):
+            t.usable[n] = c.mask[n]
+        copy_occupied(o, f)
+        found = plan(h, f, d, t, r, row, now)
+        if found == NEVER:
+            c.at[START] = again
+            return _LATER if again else _NOTHING
+    begins = max(found, later)
+    if again and begins > again:
+        c.at[START] = again
+        return _LATER
+    if begins > now and overlaps(c, t, begins, minutes):
+        c.at[START] = begins + (step if begins == later else 0)
+        return _LATER
+    c.at[START] = begins
+    return _FOUND
+
+
+@entry_kernel
+def look(h: Hardware, o: Occupied, f: Occupied, d: Demands, t: Trial, r: Running, c: Chart, line: Lined) -> int:
+    """Go on along the line: the place of a job that can start now (``NEXT`` is behind it), or THROUGH, ASK, FULL."""
+    while c.at[NEXT] < c.at[LENGTH]:
+        place = int(c.at[NEXT])
+        j = int(line.order[place])
+        if c.at[TESTS] >= c.at[MOST_TESTS] or c.at[COUNT] > c.at[MOST_SLOTS]:
+            return FULL
+        if line.value[j, KIND] == PYTHON:
+            return ASK
+        c.at[NEXT] = place + 1
+        later = int(c.at[TIME])
+        c.at[COUNTED] = 0
+        outcome = _LATER
+        tries = 0
+        while outcome == _LATER and tries < TRIES:
+            outcome = try_job(h, o, f, d, t, r, c, line, j, later)
+            later = int(c.at[START])
+            tries += 1
+        if outcome == _FOUND:
+            if later <= c.at[TIME]:
+                return place
+            line.value[j, PLANNED] = later
+            if later <= c.at[TIME] + c.at[WINDOW_S]:
+                promise(c, t, later, int(line.value[j, MINUTES]))
+    return THROUGH
