@@ -9,6 +9,7 @@ from typing import Any
 from gnomon.api import Run, simulate
 from gnomon.engine.log import Kind, Reason
 from gnomon.model.fault import Failure
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits
 from gnomon.systems.kubernetes.makers import Change
 from gnomon.systems.kubernetes.read import objects_of
@@ -66,15 +67,16 @@ def job(name: str, template: Object, annotations: Object | None = None, **more: 
 def play(
     objects: Sequence[Object],
     *,
-    until_s: int,
+    until_s: int | None,
     faults: Sequence[Failure] = (),
     changes: Sequence[tuple[int, Sequence[Object]]] = (),
     seed: int = 0,
 ) -> Run:
-    """Run objects for a while, every invariant checked after every instant."""
+    """Run objects for a while (None: until nothing is left to happen), every invariant checked after every instant."""
+    until_ns = NEVER if until_s is None else until_s * S
     applied = [Change(at_s * S, objects_of(list(later))) for at_s, later in changes]
-    scenario = scenario_of(objects_of(list(objects)), changes=applied, until_ns=until_s * S)
-    scenario = replace(scenario, faults=tuple(faults), limits=Limits(until_ns=until_s * S), seed=seed)
+    scenario = scenario_of(objects_of(list(objects)), changes=applied, until_ns=until_ns)
+    scenario = replace(scenario, faults=tuple(faults), limits=Limits(until_ns=until_ns), seed=seed)
     return simulate(scenario, invariants=True)
 
 

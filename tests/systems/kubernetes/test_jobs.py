@@ -9,7 +9,7 @@ import pytest
 from gnomon.engine.log import Kind
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
-from tests.systems.kubernetes.play import Object, S, deletions, events, job, node, play, rows, spec, starts
+from tests.systems.kubernetes.play import Object, S, deletions, events, job, node, play, pod, rows, spec, starts
 
 MINUTE = {"gnomon.dev/duration": "60s"}
 ALWAYS = 10_000
@@ -20,6 +20,10 @@ def fails(*targets: str, chance: int = ALWAYS) -> Failure:
     return Failure(Fault.FAIL, targets=targets, amount=chance)
 
 
+def quota(hard: Object) -> Object:
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+
+
 def of_job(run: Any, name: str) -> list[tuple[float, str]]:
     return [one for one in starts(run) if one[1].startswith(name)]
 
@@ -28,6 +32,12 @@ class TestParallelism:
     def test_so_many_at_a_time(self) -> None:
         run = play([node("n1"), job("sum", spec(), MINUTE, completions=5, parallelism=2)], until_s=600)
         assert [when for when, _ in starts(run)] == [0, 0, 60, 60, 120]
+        assert events(run)[-1] == (180, "Completed", "Job completed")
+
+    @pytest.mark.parametrize("until_s", [None, 7200])
+    def test_a_run_without_an_end_goes_on_until_the_job_is_over(self, until_s: int | None) -> None:
+        run = play([node("n1"), job("sum", spec(), MINUTE, completions=10, parallelism=4)], until_s=until_s)
+        assert [when for when, _ in starts(run)] == [0] * 4 + [60] * 4 + [120] * 2
         assert events(run)[-1] == (180, "Completed", "Job completed")
 
     def test_a_work_queue_is_over_when_one_has_succeeded_and_none_is_left(self) -> None:
@@ -85,6 +95,34 @@ class TestBackoff:
             asked = job("sum", spec(nodeSelector={"pool": "x"}), long, backoffLimit=0, **more)
             run = play([*nodes, asked], until_s=1200, faults=[crash])
             assert [one[1] for one in events(run)][-1:] == ([told] if told else [])
+
+
+class TestQuotas:
+    """DefaultJobApiBackOff 1 s and MaxJobApiBackOff 60 s, or at once when a pod of its own ends."""
+
+    @pytest.mark.parametrize("until_s", [None, 7200])
+    def test_the_next_pods_come_when_its_own_have_ended(self, until_s: int | None) -> None:
+        asked = job("etl", spec(requests={"cpu": "2"}), MINUTE, completions=10, parallelism=4)
+        run = play([node("n1", cpu="64"), quota({"requests.cpu": "6"}), asked], until_s=until_s)
+        assert [when for when, _ in starts(run)] == [0] * 3 + [60] * 3 + [120] * 3 + [180]
+        assert events(run)[-1][:2] == (240, "Completed")
+
+    def test_else_after_a_second_that_doubles_to_a_minute(self) -> None:
+        first = pod("first", {"gnomon.dev/duration": "40s"}, requests={"cpu": "2"})
+        asked = job("etl", spec(requests={"cpu": "2"}), MINUTE)
+        run = play([node("n1"), quota({"requests.cpu": "2"}), first, asked], until_s=None)
+        assert of_job(run, "etl") == [(63, "etl-0")]  # tried at 1, 3, 7, 15, 31 and 63 s
+
+    def test_one_that_never_fits_its_quota_does_not_keep_a_run_going(self) -> None:
+        asked = job("etl", spec(requests={"cpu": "2"}), MINUTE)
+        run = play([node("n1"), quota({"requests.cpu": "1"}), asked], until_s=None)
+        assert starts(run) == []
+        assert run.log.t_ns[-1] == 0
+
+    def test_its_deadline_ends_one_that_never_fits(self) -> None:
+        asked = job("etl", spec(requests={"cpu": "2"}), MINUTE, activeDeadlineSeconds=100)
+        run = play([node("n1"), quota({"requests.cpu": "1"}), asked], until_s=None)
+        assert events(run)[-1][:2] == (100, "DeadlineExceeded")
 
 
 class TestPolicies:

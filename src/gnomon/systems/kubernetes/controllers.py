@@ -232,4 +232,4 @@ class Controllers:
 
     def is_busy(self) -> bool:
         """Whether one of them will act by itself though nothing runs."""
-        return self.leaving.is_busy() or any(one.is_busy() for one in self._all)
+        return self.desk.has_dirty() or self.leaving.is_busy() or any(one.is_busy() for one in self._all)

@@ -2,7 +2,8 @@
 pod is refused tries again.
 
 A quota does not queue (sheet §5): it refuses, and the controller's work queue comes back after 5 ms, doubled each time
-up to 1,000 s (client-go's ItemExponentialFailureRateLimiter, user problem U11).
+up to 1,000 s (client-go's ItemExponentialFailureRateLimiter, user problem U11); that of Jobs after 1 s, doubled up to
+60 s (``pkg/controller/job/job_controller.go``, DefaultJobApiBackOff and MaxJobApiBackOff).
 """
 
 from __future__ import annotations
@@ -19,21 +20,28 @@ FIRST_NS: Final = 5 * 10**6
 MOST_NS: Final = 1_000 * 10**9
 
 
-def retry_ns(failures: int) -> int:
+JOBS_FIRST_NS: Final = 10**9
+JOBS_MOST_NS: Final = 60 * 10**9
+
+
+def retry_ns(failures: int, first_ns: int = FIRST_NS, most_ns: int = MOST_NS) -> int:
     """The delay before the next try after so many failures in a row.
 
     >>> [retry_ns(n) // 10**6 for n in (1, 2, 3)], retry_ns(60) // 10**9
     ([5, 10, 20], 1000)
     >>> sum(retry_ns(n) for n in range(1, 16)) / 1e9  # the 15th retry of U11
     163.835
+    >>> [retry_ns(n, JOBS_FIRST_NS, JOBS_MOST_NS) // 10**9 for n in (1, 2, 6, 7)]
+    [1, 2, 32, 60]
     """
-    return min(FIRST_NS << min(failures - 1, 60), MOST_NS)
+    return min(first_ns << min(failures - 1, 60), most_ns)
 
 
 class Usage:
     """What the pods that are there use of each quota, those that are terminating included.
 
-    What a quota's status tells beyond the pods that were read counts as used by others, for good.
+    What a quota's status tells beyond the pods that were read counts as used by others, for good. ``changes`` counts
+    what may let in who was refused before.
     """
 
     def __init__(self, quotas: Iterable[ResourceQuota], ranges: Iterable[LimitRange], present: Sequence[Pod]) -> None:
@@ -42,6 +50,7 @@ class Usage:
         self._others: dict[tuple[str, str], dict[str, int]] = {}
         self._pods: dict[str, dict[object, Pod]] = {}
         self._total: dict[tuple[str, str], dict[str, int]] = {}
+        self.changes = 0
         for quota in quotas:
             self.set(quota)
             if quota.used is not None:
@@ -54,6 +63,7 @@ class Usage:
 
     def set(self, quota: ResourceQuota) -> None:
         """A quota is there from now on, in place of an earlier one of its name."""
+        self.changes += 1
         same = self._quotas.setdefault(quota.namespace, [])
         same[:] = [one for one in same if one.name != quota.name] + [quota]
         self._total[quota.namespace, quota.name] = used(quota, self._pods.get(quota.namespace, {}).values())
@@ -72,6 +82,7 @@ class Usage:
         """It is gone."""
         pod = self._pods.get(namespace, {}).pop(key, None)
         if pod is not None:
+            self.changes += 1
             self._count(pod, -1)
 
     def _count(self, pod: Pod, sign: int) -> None:

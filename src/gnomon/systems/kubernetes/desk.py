@@ -104,6 +104,10 @@ class Desk:
         """The same at a time; the number of the timer."""
         return self.timers.at(max(time, self.now), lambda: self.touch(one))
 
+    def has_dirty(self) -> bool:
+        """Whether a controller is to look now."""
+        return bool(self._dirty)
+
     def take_dirty(self) -> list[Controller]:
         """Those that are to look now."""
         found = list(self._dirty.values())

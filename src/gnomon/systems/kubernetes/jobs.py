@@ -15,6 +15,7 @@ from gnomon.engine.log import Reason
 from gnomon.model.resources import NEVER
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.annotations import exit_code
+from gnomon.systems.kubernetes.creation import JOBS_FIRST_NS, JOBS_MOST_NS, retry_ns
 from gnomon.systems.kubernetes.desk import Desk
 from gnomon.systems.kubernetes.job_rules import (
     BACKOFF_EXCEEDED,
@@ -54,7 +55,8 @@ class JobController:
         self._parked: dict[int, int] = {}
         self._coming = {task for task in fleet.tasks if task in desk.submitted}
         self._born = set(self._coming)
-        self._retry = Retrying(desk)
+        self._retry = Retrying(desk, lambda failures: retry_ns(failures, JOBS_FIRST_NS, JOBS_MOST_NS))
+        self._woken = False
         self._tally = Tally()
         self._of_index: Counter[int] = Counter()
         self._failed_at: dict[int, int] = {}
@@ -98,6 +100,7 @@ class JobController:
 
     def wake(self) -> None:
         """Something happened to a pod of its own."""
+        self._woken = True
         self._desk.touch(self)
 
     def enter(self, task: int, row: int) -> None:
@@ -155,6 +158,7 @@ class JobController:
 
     def sync(self) -> None:
         """See whether it is over; else make the pods that lack."""
+        woken, self._woken = self._woken, False
         if self.started_ns < 0:
             if self.run.cron or self.run.at_ns > self._desk.now or self.run.job.suspend:
                 return
@@ -167,7 +171,7 @@ class JobController:
         elif self._is_complete():
             self._end(COMPLETE, "Completed", "Job completed")
         else:
-            self._make()
+            self._make(woken=woken)
 
     def _failure(self) -> str:
         """Why it has failed, if it has."""
@@ -199,14 +203,14 @@ class JobController:
     def _active(self) -> list[int]:
         return [task for task in self.tasks if task in self._desk.created]
 
-    def _make(self) -> None:
+    def _make(self, *, woken: bool) -> None:
         job, desk = self.run.job, self._desk
         count = len(self._active())
         if (job.pod_replacement_policy or ("Failed" if job.failure_rules else "")) == "Failed":
             count += sum(desk.is_stopping(task) for task in self.tasks)
         left = wanted_active(job, len(self._succeeded) + len(self._failed_indexes), count) - count - len(self._coming)
         job_wide = 0 if job.backoff_limit_per_index is not None else self._not_before(self._tally.since_success, -1)
-        refused = self._retry.blocked(woken=False)
+        refused = self._retry.blocked(woken=woken)
         for task in self.tasks:
             index = self._index[task]
             if left <= 0 or refused:
@@ -289,4 +293,7 @@ class JobController:
         """Whether it makes pods later."""
         if self.started_ns < 0:
             return not self.run.cron and not self.run.job.suspend and self.run.at_ns < NEVER
-        return bool(self._parked) and not self.verdict
+        if self.verdict:
+            return False
+        ends = bool(self._held) and self.run.job.active_deadline_s is not None
+        return bool(self._parked) or ends or self._retry.is_promising()

@@ -8,7 +8,7 @@ once; the first creation that is refused ends a sync, and the set is looked at a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gnomon.engine.log import Reason
@@ -20,11 +20,12 @@ from gnomon.systems.kubernetes.rollout import Active, to_delete
 
 
 class Retrying:
-    """Creates pods one by one until one is refused, and then tries again later. ``failures``: refusals in a row."""
+    """Creates pods one by one until one is refused, and then tries again later. ``failures``: refusals in a row;
+    ``delay``: how long after so many of them."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self.failures = 0
+    def __init__(self, desk: Desk, delay: Callable[[int], int] = retry_ns) -> None:
+        self._desk, self._delay = desk, delay
+        self.failures = self._seen = 0
         self._timer = -1
 
     def blocked(self, *, woken: bool) -> bool:
@@ -35,8 +36,13 @@ class Retrying:
         """A creation was refused."""
         desk = self._desk
         self.failures += 1
+        self._seen = desk.usage.changes
         if not desk.timers.holds(self._timer):
-            self._timer = desk.at(desk.now + retry_ns(self.failures), one)
+            self._timer = desk.at(desk.now + self._delay(self.failures), one)
+
+    def is_promising(self) -> bool:
+        """Whether the next try may do better: less of a quota is used than when a creation was refused."""
+        return self.failures > 0 and self._seen != self._desk.usage.changes
 
     def done(self) -> None:
         """All that lacked is created."""
@@ -156,5 +162,5 @@ class ReplicaSetController:
         return self._held
 
     def is_busy(self) -> bool:
-        """It waits for others alone."""
-        return False
+        """Whether a pod that was refused may be taken now."""
+        return self._retry.is_promising()

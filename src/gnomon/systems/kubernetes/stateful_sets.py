@@ -168,5 +168,5 @@ class StatefulSetController:
         return self._held
 
     def is_busy(self) -> bool:
-        """Whether a change is still to come."""
-        return self._rollout.specs[-1][0] > self._desk.now
+        """Whether a change is still to come, or a pod that was refused may be taken now."""
+        return self._rollout.specs[-1][0] > self._desk.now or self._retry.is_promising()
