@@ -12,7 +12,9 @@ import pytest
 
 from examples.checkpoints import interval, two_users
 from gnomon.api import Checkpoint, Kind, Reason, Recovery, Retry, Run, Scenario, State, simulate
+from gnomon.insight.history import history
 from gnomon.recovery.checkpoint import expected_factor
+from gnomon.systems.slurm.scenario import read_scenario as read_slurm
 from tests.examples.tutorials import CURVE, GOLDEN, PAGES, folded, output, shown, transcript, workplace
 from tests.shared import EXAMPLES
 
@@ -32,8 +34,8 @@ def golden(page: Path) -> str:
 # ------------------------------------------------------------------ the pages
 
 
-def test_there_are_three() -> None:
-    assert [page.stem for page in PAGES] == ["checkpoints", "overcommit", "partition"]
+def test_there_are_four() -> None:
+    assert [page.stem for page in PAGES] == ["checkpoints", "overcommit", "overload", "partition"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -54,6 +56,44 @@ def test_the_page_shows_what_is_on_file(page: Path) -> None:
         assert text.splitlines() == folded(following).splitlines()
         rest = rest.removeprefix(command).removeprefix(following).removeprefix("\n")
     assert not rest
+
+
+# ------------------------------------------------------------------ overload
+
+
+def ends_s(found: Run) -> dict[str, int]:
+    what = history(found.scenario, found.log).outcome
+    return {found.scenario.work.id(task): round(int(what.end_ns[task]) / 10**9) for task in range(len(what.end_ns))}
+
+
+@pytest.mark.parametrize(
+    ("system", "greedy", "others"),
+    [
+        ("pinned", 8 * 3600, {3600}),  # 8 h of one core
+        ("shares", 3600 + 3150, {3600}),  # 1/8 of an hour's work in the first, the rest at full speed
+        ("nothing", 6752, {6752, 6753}),  # 15 threads on 8 cores
+    ],
+)
+def test_who_pays_for_eight_threads_on_one_core(system: str, greedy: int, others: set[int]) -> None:
+    ends = ends_s(run(f"overload/{system}.yaml"))
+    assert ends.pop("greedy") == greedy
+    assert set(ends.values()) == others
+
+
+def test_a_time_limit_frees_the_sweep_and_costs_the_wide_jobs_nothing() -> None:
+    starts = {}
+    for session in ("jobs", "honest"):
+        files = [
+            EXAMPLES / "overload" / name for name in ("slurm.conf", "accounts.dump", "qos.txt", f"{session}.session")
+        ]
+        found = simulate(read_slurm([str(path) for path in files]))
+        what = history(found.scenario, found.log).outcome
+        wide = [task for task in range(len(what.state)) if found.scenario.work.id(task).startswith("3_")]
+        starts[session] = [int(t) for t in what.first_start_ns], wide
+    (before, sweep), (after, _) = starts["jobs"], starts["honest"]
+    assert {before[task] // HOUR for task in sweep} == {11}
+    assert {after[task] // MINUTE for task in sweep} == {2}
+    assert all(before[task] == after[task] for task in range(len(before)) if task not in sweep)
 
 
 # ------------------------------------------------------------------ overcommit

@@ -2,7 +2,7 @@
 
 Each object is written once, however many hold it: ``records`` are ``[number of its class, values of its fields]``,
 those that an object holds before it; ``{"#": n}`` stands for record n. Mappings whose keys are not all plain texts,
-sets and enumerations are marked likewise. So the file is small, and what is read back shares what was shared.
+sets, enumerations and moments are marked likewise. So the file is small, and what is read back shares what was shared.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -88,6 +89,8 @@ class _Writer:
             if isinstance(value, kind):
                 listed = sorted(value, key=repr) if kind is frozenset else value
                 return {mark: [self.plain(one) for one in listed]}
+        if isinstance(value, datetime):
+            return {"#moment": value.isoformat()}
         if isinstance(value, Enum):
             return {"#enum": [_name(type(value)), self.plain(value.value)]}
         raise NotPlainError(f"{type(value).__module__}.{type(value).__qualname__}")
@@ -148,6 +151,8 @@ def _value(plain: Any, made: list[Any]) -> Any:
             return [_value(one, made) for one in inner]
         if mark == "#set":
             return frozenset(_value(one, made) for one in inner)
+        if mark == "#moment":
+            return datetime.fromisoformat(inner)
         if mark == "#enum":
             return _kind(inner[0])(_value(inner[1], made))
     return {key: _value(one, made) for key, one in plain.items()}

@@ -81,6 +81,10 @@ class Backfill:
         self._queue = Queue(state)
         self.needed_ns = NEVER
 
+    def look_in_detail(self) -> None:
+        """From now on jobs know which nodes they are promised, with equal results, but slower."""
+        self._queue.look_in_detail()
+
     def run(self, *, whole: bool = False) -> int:
         """One pass; how many jobs it started. It stops behind the last job that the free CPUs are enough for, as nobody
         behind that can start; with ``whole`` everybody is looked at, for the sake of the plan."""

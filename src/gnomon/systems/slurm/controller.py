@@ -47,6 +47,10 @@ class Controller:
         state.power = power_of(state, self.ask)
         self._begin_timers: set[int] = set()
 
+    def look_in_detail(self) -> None:
+        """Let backfill tell jobs which nodes they are promised (:attr:`Job.planned_nodes`), which takes longer."""
+        self._plan.look_in_detail()
+
     # ------------------------------------------------------------------ what happens
 
     def ask(self) -> None:

@@ -53,6 +53,10 @@ class Queue:
     def _columns(self, order: Any, masks: list[Any]) -> Lined:
         return Lined(order, self._value, np.array(masks, np.int8).reshape(len(masks), self._nodes))
 
+    def look_in_detail(self) -> None:
+        """Let no job be looked at by the kernel, which keeps no account of the nodes that it promises to whom."""
+        self._all_python = True
+
     def set_up(self, entries: list[Entry], *, whole: bool) -> int:
         """Line these entries up. How many are worth while to look at."""
         state = self._state

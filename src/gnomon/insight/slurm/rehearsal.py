@@ -1,0 +1,192 @@
+"""The model, run again: a controller over what a scenario submits, stopped where it is wanted, with changes on the way.
+
+The state of the controller is at hand at every moment, other than in a log. What is tried is an :data:`Act`, done to
+the running controller at a time, or another configuration from the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gnomon.model.fault import Failure, Fault
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Scenario
+from gnomon.systems.slurm import commands, nodes
+from gnomon.systems.slurm.books import books
+from gnomon.systems.slurm.controller import Controller
+from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.machine import Machine
+from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.scenario import Native
+from gnomon.systems.slurm.state import SECOND, State
+from gnomon.systems.slurm.submitting import Reply, submit
+
+Act = Callable[["Rehearsal"], None]
+"""What is done to a running controller."""
+
+HORIZON_NS: Final = 400 * 24 * 3600 * SECOND
+"""So long after the last command the model is run at most."""
+RESTARTS_MAX: Final = 12
+"""A job that was requeued so often is taken to be for ever."""
+_QUIET_MAX: Final = 2
+_QUIET_LONG: Final = 30 * 24 * 12
+"""How often priorities are worked out anew when nothing else happens: 30 days of 5 minutes where decay may help."""
+
+
+@dataclass(eq=False)
+class Sent:
+    """One submission: its first task in the work, what it asks for, the reply, and its jobs."""
+
+    task: int
+    at_ns: int
+    requests: tuple[JobRequest, ...]
+    reply: Reply | None = None
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs that it made."""
+        return self.reply.jobs if self.reply is not None else ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether sbatch was refused."""
+        return self.reply is not None and self.reply.rc != 0
+
+
+@dataclass(frozen=True)
+class Given:
+    """Another submission, besides those of the scenario: at a time, these requests."""
+
+    at_ns: int
+    requests: tuple[JobRequest, ...]
+
+
+@dataclass(eq=False)
+class Rehearsal:
+    """One run. ``acts``: what is done, and when; ``more``: submissions besides the scenario's."""
+
+    scenario: Scenario
+    native: Native
+    acts: Sequence[tuple[int, Act]] = ()
+    more: Sequence[Given] = ()
+    sent: list[Sent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.machine = Machine(launch_ns=0, gone_ns=0)
+        self.state: State = books(self.native.conf, self.native.accounts, self.machine)
+        self.state.epoch = self.native.epoch
+        self.machine.state = self.state
+        self.controller = self.machine.controller = Controller(self.state)
+        self.controller.look_in_detail()
+        self.last_ns = 0
+        """When the last command is given."""
+        work, task = self.scenario.work, 0
+        while task < len(work):
+            group = self.native.group(task)
+            self._later(Sent(task, int(work.submit_ns[task]), self.native.requests(task)), group)
+            task = group[-1] + 1
+        following = len(work)
+        for given in self.more:
+            count = sum(len(one.array) if one.array is not None else 1 for one in given.requests)
+            self._later(Sent(following, given.at_ns, given.requests), list(range(following, following + count)))
+            following += count
+        for at_ns, words in self.native.commands:
+            self._at(at_ns, lambda words=words: self._command(words))  # type: ignore[misc]
+        for fault in self.scenario.faults:
+            if isinstance(fault, Failure):
+                self._fault(fault)
+        for at_ns, act in self.acts:
+            self.machine.at(at_ns, lambda act=act: self._do(act))  # type: ignore[misc]
+
+    def _at(self, at_ns: int, act: Callable[[], object]) -> None:
+        if at_ns < NEVER:
+            self.machine.at(at_ns, act)
+            self.last_ns = max(self.last_ns, at_ns)
+
+    def _later(self, sent: Sent, group: list[int]) -> None:
+        self.sent.append(sent)
+        self._at(sent.at_ns, lambda: self._submit(sent, group))
+
+    def _submit(self, sent: Sent, group: list[int]) -> None:
+        sent.reply = submit(self.state, sent.requests, iter(group))
+        self.controller.arrived(sent.reply.jobs)
+
+    def _command(self, words: tuple[str, ...]) -> None:
+        program, args = words[0], list(words[1:])
+        if program == "scancel":
+            commands.scancel(self.state, args, "root")
+        elif program == "cloud":
+            if self.state.power is not None:
+                self.state.power.cloud(args)
+        else:
+            commands.scontrol(self.state, args, "root")
+        self.controller.ask()
+
+    def _do(self, act: Act) -> None:
+        act(self)
+        self.state.line.renew()
+        self.controller.ask()
+
+    def _fault(self, fault: Failure) -> None:
+        """A node that crashes (other faults are not played): its processes are gone, which is noticed later."""
+        if fault.kind not in (Fault.CRASH, Fault.REBOOT):
+            return
+        for target in fault.targets:
+            node = self.state.node(target.removeprefix("node/"))
+            if node < 0:
+                continue
+            self._at(fault.at_ns, lambda node=node: self._crash(node, fault.at_ns))  # type: ignore[misc]
+            if fault.until_ns < NEVER:
+                self._at(fault.until_ns, lambda node=node: self._answers(node))  # type: ignore[misc]
+
+    def _crash(self, node: int, at_ns: int) -> None:
+        for job in self.state.running:
+            if node in job.allocation.nodes:
+                self.machine.lose(job)
+        due = nodes.noticed_ns(self.state, at_ns, 0)
+        if due is not None:
+            self.machine.at(due, lambda: self._falls(node))
+
+    def _falls(self, node: int) -> None:
+        nodes.fall(self.state, node, nodes.SILENT)
+        self.controller.ask()
+
+    def _answers(self, node: int) -> None:
+        nodes.answer(self.state, node)
+        self.controller.ask()
+
+    # ------------------------------------------------------------------ running it
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All jobs so far, in the order of their submission."""
+        return [job for sent in self.sent for job in sent.jobs]
+
+    def job(self, task: int) -> Job | None:
+        """The job of a task, None: there is none (yet)."""
+        return next((job for job in self.jobs if job.task == task), None)
+
+    def run(self, until_ns: int) -> None:
+        """Let time pass to a point."""
+        self.machine.run(until_ns)
+
+    def run_while(self, wanted: Callable[[], bool], until_ns: int = NEVER, *, patient: bool = False) -> bool:
+        """Let things happen as long as a condition holds, until nothing happens any more, or to a time. Whether the
+        condition has come not to hold. ``patient``: wait for usage to decay, too."""
+        limit, quiet = min(until_ns, self.last_ns + HORIZON_NS), 0
+        while wanted():
+            due = self.machine.next_ns
+            if due > limit:
+                return False
+            quiet = quiet + 1 if self.machine.is_quiet else 0
+            if quiet > (_QUIET_LONG if patient else _QUIET_MAX):
+                return False
+            self.machine.run(due)
+        return True
+
+
+def native_of(scenario: Scenario) -> Native | None:
+    """What Slurm reads of a scenario, None: it is not kept."""
+    return scenario.native if isinstance(scenario.native, Native) else None
