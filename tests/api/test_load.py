@@ -178,8 +178,8 @@ class TestScenario:
                 "line 3, policy.options.fcfs.head: not a value of this option, found 'free+easy'",
             ),
             (
-                f"{PARTS}system: slurm\n",
-                "line 3, system: this system is not modelled yet, found 'slurm'; allowed: plain",
+                f"{PARTS}system: ray\n",
+                "line 3, system: this system is not modelled yet, found 'ray'; allowed: plain",
             ),
             (f"{PARTS}system: plane\n", "line 3, system: unknown system (did you mean 'plain'?), found 'plane'"),
             (f"{PARTS}until: soon\n", "line 3, until: not a duration"),

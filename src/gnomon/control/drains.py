@@ -49,7 +49,9 @@ class Drains:
             for task in self._board.placed(node):
                 if self._board.w.node[task] != node or self._board.state(task) not in _PLACED:
                     continue  # it went with its gang
-                self._send_away(task, row)
+                placer = self._redistribution.placer
+                if placer is None or not placer.drains(task, row):
+                    self._send_away(task, row)
 
     def _peers(self, job: int) -> IntArray:
         if job not in self._tasks_of:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gnomon.control.attempt import Attempt
-from gnomon.control.board import CORDONED, Board
+from gnomon.control.board import CORDONED, PRESSED, Board
 from gnomon.control.machines import Machines
 from gnomon.control.placer import Placer
 from gnomon.control.plans import Plans
@@ -263,7 +263,7 @@ class Redistribution:
         """Try again on the same node, which keeps the room for it."""
         board, (node, bits) = self._board, place
         away = node in self._machines.dead or node in self._machines.cut
-        if away or board.w.closed[node] & ~CORDONED:  # a cordon does not stop those who are there
+        if away or board.w.closed[node] & ~(CORDONED | PRESSED):  # these do not stop those who are there
             self._queue_later(task, row, answer)
             return
         board.withhold(task, node, bits, 1)

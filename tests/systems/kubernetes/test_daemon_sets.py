@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.systems.kubernetes.play import Object, deletions, node, play, spec, starts
+from gnomon.engine.log import Kind
+from tests.systems.kubernetes.play import Object, deletions, node, play, rows, spec, starts, workload
 
 SLOW = {"gnomon.dev/ready-after": "20s", "gnomon.dev/stops-after": "10s"}
 NODES = [node(name) for name in ("n1", "n2", "n3")]
@@ -67,3 +68,17 @@ def test_a_new_selector_takes_pods_from_the_other_nodes() -> None:
 def test_one_that_comes_later_and_back_to_the_version_before() -> None:
     run = play(NODES[:1], until_s=1200, changes=[(100, [log(1)]), (200, [log(2)]), (300, [log(1)])])
     assert starts(run) == [(100, "log-n1"), (210, "log-n1@2"), (310, "log-n1@3")]
+
+
+def test_each_pod_is_for_a_node_by_its_name_whatever_labels_that_has() -> None:
+    """The controller's affinity is to the field metadata.name; a node may lack kubernetes.io/hostname, or share it."""
+    nodes = [node("n1"), node("n2")]
+    nodes[0]["metadata"]["labels"] = {}
+    nodes[1]["metadata"]["labels"] = {"kubernetes.io/hostname": "host"}
+    zone = {"key": "pool", "operator": "DoesNotExist"}
+    terms = [{"matchExpressions": [zone]}, {"matchExpressions": [{"key": "never", "operator": "Exists"}]}]
+    wanted = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    daemons = workload("DaemonSet", "log", 1, spec(affinity={"nodeAffinity": wanted}))
+    del daemons["spec"]["replicas"]
+    run = play([*nodes, daemons], until_s=10)
+    assert [line[2:4] for line in rows(run, Kind.START)] == [("log-n1", "n1"), ("log-n2", "n2")]

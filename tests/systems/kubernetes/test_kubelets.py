@@ -140,3 +140,19 @@ class TestDeadline:
         run = play([node("n1"), asked], until_s=600)
         assert failures(run) == [60, 130]  # the next one comes after 10 s
         assert events(run)[-1][1] == "BackoffLimitExceeded"
+
+
+def test_under_pressure_a_container_starts_again_where_it_is() -> None:
+    """The taint memory-pressure keeps new pods away (NoSchedule), and says nothing of those that are there."""
+    hog = pod("hog", {"gnomon.dev/usage-memory": "0s 10Mi, 60s 32700Mi"})
+    app = pod("app")
+    for one in (hog, app):
+        one["spec"]["nodeName"] = "n1"
+    killed = Failure(Fault.KILL, 100 * S, targets=("task/default/app",))
+    run = play([node("n1"), node("n2"), hog, app], until_s=300, faults=[killed])
+    assert [line[:4] for line in rows(run, Kind.CLOSE, Kind.FAIL, Kind.START)][2:] == [
+        (60, "CLOSE", "", "n1"),
+        (60, "FAIL", "hog", "n1"),
+        (100, "FAIL", "app", "n1"),
+        (100, "START", "app", "n1"),
+    ]

@@ -51,7 +51,7 @@ def test_a_pod_that_is_not_tried_says_so(more: Object, expected: tuple[Reason, s
 
 
 def test_a_bare_pod_beyond_a_quota_is_refused_in_the_words_of_the_api_server() -> None:
-    assert waits([node("n1"), QUOTA, pod("a"), pod("b")]) == [("b", Reason.OVER_LIMIT, "", FULL.format("b"))]
+    assert waits([node("n1"), QUOTA, pod("a"), pod("b")]) == [("b", Reason.OVER_LIMIT, "Forbidden", FULL.format("b"))]
 
 
 def test_those_behind_a_creation_that_is_refused_wait_for_the_same() -> None:

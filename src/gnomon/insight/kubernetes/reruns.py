@@ -18,6 +18,7 @@ from gnomon.model.quantity import format_memory
 from gnomon.model.resources import E4, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Work
+from gnomon.systems.kubernetes.daemon_pods import node_of
 from gnomon.systems.kubernetes.objects import HOSTNAME, Node, Pod
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.scenario import Native
@@ -92,7 +93,7 @@ def _daemons_on(node: Node, pods: Iterable[Pod]) -> Counter[str]:
     for pod in pods:
         if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node"):
             continue
-        if pod.node_name == node.name or pod.spec.node_selector.get(HOSTNAME) == node.labels.get(HOSTNAME, node.name):
+        if node.name in (pod.node_name, node_of(pod)):
             found.update({**pod_requests(pod.spec), "pods": 1})
     return found
 

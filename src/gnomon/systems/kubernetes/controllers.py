@@ -138,7 +138,7 @@ class Controllers:
             unit = int(board.w.unit[task])
             self.desk.event("Forbidden", f"Error from server (Forbidden): {text}", about="", task=task, cause=row)
             refuse(board.room(), unit, int(Reason.OVER_LIMIT))
-            board.details[int(board.w.at[ROWS]) - 1] = {"message": text}
+            board.details[int(board.w.at[ROWS]) - 1] = {"message": text, "reason": "Forbidden"}
 
     def started(self, task: int, node: int) -> None:
         """A pod runs."""

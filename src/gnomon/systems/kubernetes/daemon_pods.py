@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import HOSTNAME, Node, PodSpec, Toleration
+from gnomon.systems.kubernetes.objects import Node, NodeSelectorTerm, Pod, PodSpec, Requirement, Toleration
 from gnomon.systems.kubernetes.selectors import node_matches, untolerated
 from gnomon.systems.kubernetes.workloads import DaemonSet, PodTemplate
 
@@ -46,9 +46,24 @@ def should_run(spec: PodSpec, node: Node) -> bool:
 
 
 def bound_to(template: PodTemplate, spec: PodSpec, node: Node) -> PodTemplate:
-    """The template of the pod of a node."""
-    selector = {**spec.node_selector, HOSTNAME: node.labels.get(HOSTNAME, node.name)}
-    return replace(template, spec=replace(spec, node_selector=selector))
+    """The template of the pod of a node: each term of its affinity wants that node by its name
+    (ReplaceDaemonSetPodNodeNameNodeAffinity)."""
+    here = (Requirement("metadata.name", "In", (node.name,)),)
+    wanted = spec.affinity.node_required
+    terms = tuple(replace(term, match_fields=here) for term in wanted or (NodeSelectorTerm(),))
+    return replace(template, spec=replace(spec, affinity=replace(spec.affinity, node_required=terms)))
+
+
+def node_of(pod: Pod) -> str | None:
+    """The node that a pod of a DaemonSet is for.
+
+    >>> there = bound_to(PodTemplate(), PodSpec(), Node("a"))
+    >>> node_of(Pod("p", spec=there.spec)), node_of(Pod("p"))
+    ('a', None)
+    """
+    terms = pod.spec.affinity.node_required or ()
+    named = {one.values for term in terms for one in term.match_fields if one.operator == "In"}
+    return min(named)[0] if len(named) == 1 and len(min(named)) == 1 else None
 
 
 def is_steered(specs: list[tuple[int, DaemonSet]]) -> bool:

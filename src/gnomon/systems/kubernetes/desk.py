@@ -216,8 +216,15 @@ class Desk:
         running = self.board.state(task) is State.RUNNING
         self.unqueue(task)
         rows = int(self.board.w.at[ROWS])
-        self.hands.withdraw(task, cause, grace_ns=stops_ns(self.pods[task]) if running else 0)
+        self.withdraw(task, cause, grace_ns=stops_ns(self.pods[task]) if running else 0)
         self.gone(task, rows)
+
+    def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
+        """A pod is not wanted any more: the row says what that is called here."""
+        row = int(self.board.w.at[ROWS])
+        self.hands.withdraw(task, cause, grace_ns=grace_ns)
+        if row < self.board.w.at[ROWS] and self.board.w.log_kind[row] == Kind.CANCEL:
+            self.board.details[row] = {"reason": "Deleted"}
 
     def is_stopping(self, task: int) -> bool:
         """Whether a pod of the task is still stopping somewhere."""

@@ -15,13 +15,12 @@ from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes import descheduling as policy
 from gnomon.systems.kubernetes.descheduler_view import Seen, View
 from gnomon.systems.kubernetes.descheduling import DeschedulerPolicy, Evictor
-from gnomon.systems.kubernetes.objects import PodDisruptionBudget, PriorityClass
+from gnomon.systems.kubernetes.objects import MIRROR, PodDisruptionBudget, PriorityClass
 from gnomon.systems.kubernetes.selectors import selects
 
 CRITICAL_FROM: Final = 2 * 10**9
 """``SystemCriticalPriority`` (``pkg/utils/priority.go``)."""
 
-_MIRROR: Final = "kubernetes.io/config.mirror"
 _SOURCE: Final = "kubernetes.io/config.source"
 _EVICT: Final = "descheduler.alpha.kubernetes.io/evict"
 _PREFER_NOT: Final = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
@@ -113,7 +112,7 @@ class Filter:
             return True
         if evictor.mandatory and _PREFER_NOT in pod.annotations:
             return False
-        if _MIRROR in pod.annotations or pod.annotations.get(_SOURCE, "api") != "api":
+        if MIRROR in pod.annotations or pod.annotations.get(_SOURCE, "api") != "api":
             return False
         if evictor.label_selector is not None and not selects(evictor.label_selector, pod.labels):
             return False

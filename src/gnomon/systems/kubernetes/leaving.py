@@ -100,7 +100,7 @@ class Leaving:
         usual = Answer(retry=True, delay_ns=0, in_place=False, count=0, limit=-1, rule=-1, at_ns=desk.now)
         answer = None if one is None else one.lost(task, Reason.NODE, row, usual)
         if answer is None or not answer.retry:
-            desk.hands.withdraw(task, row)
+            desk.withdraw(task, row)
         elif not answer.delay_ns:
             desk.hands.queue(task, row)
         if one is not None:

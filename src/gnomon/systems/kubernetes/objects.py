@@ -33,6 +33,8 @@ ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
+MIRROR: Final = "kubernetes.io/config.mirror"
+"""The annotation of a pod that only shows one that its kubelet was given as a file."""
 GRACE_DEFAULT_S: Final = 30
 """terminationGracePeriodSeconds of a pod that says nothing."""
 

@@ -24,6 +24,7 @@ from gnomon.systems.kubernetes.account import Account
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.controllers import Controllers
 from gnomon.systems.kubernetes.descheduler import start_descheduler
+from gnomon.systems.kubernetes.draining import Draining
 from gnomon.systems.kubernetes.gangs import gangs_of
 from gnomon.systems.kubernetes.permit import Permit
 from gnomon.systems.kubernetes.scenario import Native
@@ -59,6 +60,7 @@ class KubeScheduler(Placer):
             submitted=frozenset(np.flatnonzero(scenario.work.submit_ns < NEVER).tolist()),
         )
         start_descheduler(scenario, account, self._controllers.desk, self._controllers.add)
+        self._draining = Draining(native, self._controllers.desk)
         gangs = gangs_of(native.objects.pod_groups, native.pods)
         self._permit = Permit(board, timers, hands, self._controllers.desk, gangs, self._turns.activate)
         self._turns.permit = self._permit
@@ -79,7 +81,7 @@ class KubeScheduler(Placer):
             self._account.forget(task)
             desk.gone(task, -1)
             if desk.pods[task].owner is None:
-                self._hands.withdraw(task, row)
+                desk.withdraw(task, row)
                 return
         self._controllers.enter(task, row)
 
@@ -151,6 +153,10 @@ class KubeScheduler(Placer):
             now = self._board.now
             return replace(usual, retry=True, delay_ns=0, in_place=False, at_ns=now, limit=-1)
         return self._controllers.answer(task, reason, row, usual)
+
+    def drains(self, task: int, row: int) -> bool:
+        """``kubectl drain`` of the node of a pod."""
+        return self._draining.sees_to(task, row)
 
     @property
     def gives_up(self) -> bool:
