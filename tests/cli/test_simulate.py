@@ -284,4 +284,7 @@ def test_a_pod_that_is_not_tried_has_the_reason_of_its_condition(gnomon: Gnomon,
     ended = gnomon("simulate", "objects.yaml", "--until", "1m", "-o", "json")
     said = {"state": "waiting", "reason": "gated", "tasks": 1, "first": "default/p", "native": "SchedulingGated"}
     assert json.loads(ended.out)["reasons"] == [said]
-    assert "waiting   SchedulingGated       1   default/p" in gnomon("simulate", "objects.yaml", "--until", "1m").out
+    out = gnomon("simulate", "objects.yaml", "--until", "1m").out
+    assert "   1   default/p   Pending   SchedulingGated   " in out
+    assert "JOBS" not in out
+    assert "JOBS" in gnomon("simulate", "objects.yaml", "--until", "1m", "-o", "wide").out

@@ -88,4 +88,4 @@ def test_the_plug_in_asks_the_cluster_itself(tmp_path: Path) -> None:
         timeout=120,
     )
     assert ended.returncode == ANSWERED, ended.stderr
-    assert ended.stdout.startswith("JOBS")
+    assert "shop/typo   Pending   FailedScheduling" in ended.stdout

@@ -20,6 +20,7 @@ from gnomon.model.work import Note
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from gnomon.insight.listing import Summary
     from gnomon.report.html import Exhibit
     from gnomon.report.series import Series
 
@@ -74,6 +75,14 @@ class Run:
         from gnomon.insight.metrics import of_history
 
         return of_history(self.past).as_dict()
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """What the system tells of the run in its own words; None where it tells nothing."""
+        from gnomon.api.systems import SYSTEMS
+
+        summarise = SYSTEMS[self.scenario.system].make_summariser() if self.scenario.native is not None else None
+        return summarise(self.scenario, self.log) if summarise else None
 
     def tasks(self) -> pa.Table:
         """One row a task, in input order: the columns of the tasks file, exact times, and what each asked for.

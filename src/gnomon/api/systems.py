@@ -13,6 +13,7 @@ from gnomon.model.scenario import Scenario
 if TYPE_CHECKING:
     from gnomon.control.placer import MakePlacer
     from gnomon.insight.explain import Explanation
+    from gnomon.insight.listing import Summarise
 
 
 Explain = Callable[..., "Explanation"]
@@ -22,7 +23,9 @@ Explain = Callable[..., "Explanation"]
 @dataclass(frozen=True)
 class System:
     """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
-    are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does.
+    are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
+    ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
+    ``policies``: whether policies choose the order and the place of its work.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -31,6 +34,8 @@ class System:
     reader: str = ""
     placer: str = ""
     explainer: str = ""
+    summariser: str = ""
+    policies: bool = False
 
     def read(self, paths: Sequence[Path], **options: Any) -> Scenario:
         """The scenario of native files; ``options`` as the system's reader has them."""
@@ -45,16 +50,21 @@ class System:
         """What explains the system's scenarios, None if the plain explanation does."""
         return _loaded(self.explainer) if self.explainer else None
 
+    def make_summariser(self) -> Summarise | None:
+        """What sums its runs up in its own words, None if the metrics do."""
+        return _loaded(self.summariser) if self.summariser else None
+
 
 SYSTEMS: Final = {
     system.name: system
     for system in (
-        System("plain"),
+        System("plain", policies=True),
         System(
             "kubernetes",
             reader="gnomon.systems.kubernetes.scenario:read_scenario",
             placer="gnomon.systems.kubernetes.placing:KubeScheduler",
             explainer="gnomon.insight.kubernetes:explain",
+            summariser="gnomon.insight.kubernetes.run_summary:summarise",
         ),
         System(
             "slurm",

@@ -164,12 +164,13 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
 
     from gnomon.engine.log import Reason, State
 
+        **({"summary": result.summary.data} if result.summary else {}),
     what, words, found = result.outcome, _words(result), []
     for state in (State.REJECTED, State.KILLED, State.FAILED, State.HELD, State.WAITING):
         alike: dict[tuple[int, str], list[int]] = {}
         for task in np.flatnonzero(what.state == state).tolist():
             code = int(what.reason[task])
-            alike.setdefault((code, words.get((task, code), "")), []).append(task)
+            alike.setdefault((code, own.get(task) or words.get((task, code), "")), []).append(task)
         for (code, word), tasks in sorted(alike.items()):
             row = {
                 "state": state.label,
@@ -178,11 +179,12 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
                 "first": result.scenario.work.id(tasks[0]),
             }
             found.append({**row, "native": word} if word else row)
+    own = result.summary.words if result.summary else {}
     return found
 
 
 def _words(result: Run) -> dict[tuple[int, int], str]:
-    """The system's own words for the reasons for which tasks wait, by task and reason."""
+    """The system's own words for the reasons for which tasks wait, are refused or withdrawn, by task and reason."""
     from gnomon.engine.log import Kind
 
     log = result.log
@@ -198,8 +200,11 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
 
     from gnomon.report.text import summary, table
 
-    blocks = [summary(result.metrics(), wide=wide)]
-    if reasons := _reasons(result):
+    own = result.summary
+    blocks = listings(own.listings, wide=wide) if own else []
+    if wide or not blocks:
+        blocks.append(summary(result.metrics(), wide=wide))
+    if (wide or not own) and (reasons := _reasons(result)):
         rows = [
             [r["state"], r.get("native") or r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]]
             for r in reasons
@@ -214,6 +219,7 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
     return Text("\n\n").join(blocks)
 
 
+    from gnomon.cli.listings import listings
 def _tell(result: Run, run: Path | None) -> None:
     """What a reader of the numbers must know besides."""
     from gnomon.report.text import reason
