@@ -151,6 +151,7 @@ def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
         "seed": scenario.seed,
         "stopped": result.stopped.name.lower() if result.stopped else None,
         **result.metrics(),
+        **({"summary": result.summary.data} if result.summary else {}),
         "reasons": _reasons(result),
         **({"timings": seconds} if seconds else {}),
         "notes": notes_data(result.notes),
@@ -164,8 +165,8 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
 
     from gnomon.engine.log import Reason, State
 
-        **({"summary": result.summary.data} if result.summary else {}),
     what, words, found = result.outcome, _words(result), []
+    own = result.summary.words if result.summary else {}
     for state in (State.REJECTED, State.KILLED, State.FAILED, State.HELD, State.WAITING):
         alike: dict[tuple[int, str], list[int]] = {}
         for task in np.flatnonzero(what.state == state).tolist():
@@ -179,7 +180,6 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
                 "first": result.scenario.work.id(tasks[0]),
             }
             found.append({**row, "native": word} if word else row)
-    own = result.summary.words if result.summary else {}
     return found
 
 
@@ -198,6 +198,7 @@ def _words(result: Run) -> dict[tuple[int, int], str]:
 def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
     from rich.text import Text
 
+    from gnomon.cli.listings import listings
     from gnomon.report.text import summary, table
 
     own = result.summary
@@ -219,7 +220,6 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
     return Text("\n\n").join(blocks)
 
 
-    from gnomon.cli.listings import listings
 def _tell(result: Run, run: Path | None) -> None:
     """What a reader of the numbers must know besides."""
     from gnomon.report.text import reason
