@@ -65,6 +65,9 @@ class Nodes:
             return _closed(n, state.down.get(n), state.drained.get(n), busy=n in self._on)
         if conf.name in moment.job.request.exclude:
             return Node(n, "left out", ("exclude",), ("left out by --exclude",))
+        if moment.job.request.tmp_mb > conf.tmp_mb:
+            text = f"has {conf.tmp_mb} MB of temporary disk, {needed(moment.job.request.tmp_mb)}"
+            return Node(n, "small", ("small", "tmp"), (text,))
         if not moment.possible[n]:
             wanted = moment.job.request.features
             has = ",".join(conf.features) or "none"
@@ -138,16 +141,16 @@ class Nodes:
         if cpus > conf.effective_cpus:
             kept = conf.effective_cpus < conf.cpus
             has = f"{conf.effective_cpus} of its {conf.cpus} CPUs for jobs" if kept else f"{conf.cpus} CPUs"
-            yield "cpu", f"has {has}, {cpus} are needed", cpus / max(conf.effective_cpus, 1) - 1
+            yield "cpu", f"has {has}, {needed(cpus)}", cpus / max(conf.effective_cpus, 1) - 1
         usable = conf.memory_mb - conf.mem_spec_mb
         if memory > usable:
-            yield "memory", f"has {usable} MB of memory, {memory} are needed", memory / max(usable, 1) - 1
+            yield "memory", f"has {usable} MB of memory, {needed(memory)}", memory / max(usable, 1) - 1
         for name, kind, count in self._wants():
             has_count = _gres_of(conf, name, kind)
             if count > has_count:
                 yield (
                     f"gres/{name}",
-                    f"has {has_count} {_typed(name, kind)}, {count} are needed",
+                    f"has {has_count} {_typed(name, kind)}, {needed(count)}",
                     float(count - has_count),
                 )
 
@@ -159,16 +162,16 @@ class Nodes:
             yield "whole", "is not empty, and the job wants whole nodes", 1.0
             return
         if cpus > free:
-            yield "cpu", f"{free} of {conf.effective_cpus} CPUs free, {cpus} are needed", (cpus - free) / max(cpus, 1)
+            yield "cpu", f"{free} of {conf.effective_cpus} CPUs free, {needed(cpus)}", (cpus - free) / max(cpus, 1)
         left = self.free_memory(n, conf)
         if memory > left and self.counts_memory():
             idle = f" ({free} of {conf.effective_cpus} CPUs are idle)" if free else ""
-            text = f"{left} of {usable} MB of memory free, {memory} are needed{idle}"
+            text = f"{left} of {usable} MB of memory free, {needed(memory)}{idle}"
             yield "memory", text, (memory - left) / max(memory, 1)
         for name, kind, count in self._wants():
             left = _gres_of(conf, name, kind) - self._gres_taken(n, name)
             if count > left:
-                yield f"gres/{name}", f"{max(left, 0)} {_typed(name, kind)} free, {count} are needed", 1.0
+                yield f"gres/{name}", f"{max(left, 0)} {_typed(name, kind)} free, {needed(count)}", 1.0
 
     # ------------------------------------------------------------------ amounts
 
@@ -220,6 +223,15 @@ class Nodes:
         jobs = sorted(self._on.get(n, ()), key=lambda job: job.order_id)
         names = [job.name for job in jobs]
         return f"held by {'job' if len(names) == 1 else 'jobs'} {listed(names, HOLDERS_MAX)}" if names else ""
+
+
+def needed(count: int) -> str:
+    """So many are needed.
+
+    >>> needed(1), needed(8)
+    ('1 is needed', '8 are needed')
+    """
+    return f"{count} {'is' if count == 1 else 'are'} needed"
 
 
 def share_of(request: JobRequest) -> tuple[JobRequest, bool]:

@@ -44,6 +44,10 @@ def meaning(moment: Moment, found: Sequence[Wait]) -> str:
         return f"no node of {moment.partition.name} can ever take it: {short}; it is held (priority 0)"
     if reason == "PartitionConfig" and found:
         return found[0].text
+    if reason == "BeginTime" and not found:
+        return "its begin time has come, and no scheduler has looked at it since"
+    if reason.startswith(("Assoc", "QOS", "Max")) and not found:
+        return "that limit was reached when it was looked at last, and is not any more"
     return found[0].text if found else reason
 
 
@@ -78,12 +82,16 @@ def why_not_backfilled(moment: Moment, found: Sequence[Wait] = ()) -> str:
         at_ns, other = blocked
         limit = span(moment.limit_min * MINUTE)
         longest = (at_ns - moment.now_ns) // MINUTE
-        return (
-            f"there is room for it now ({where}), but its time limit of {limit} reaches past {moment.at(at_ns)}, when "
-            f"job {other.name} is promised nodes; up to {span(longest * MINUTE)} it would start now"
-        )
+        text = f"there is room for it now ({where}), but its time limit of {limit} reaches past {moment.at(at_ns)}, "
+        text += f"when job {other.name} is promised nodes"
+        return f"{text}; up to {span(longest * MINUTE)} it would start now" if longest else text
     held = next((one.text for one in found if one.kind == "limit"), "")
-    return f"there is room for it now ({where}), {f'but {held}' if held else 'and backfill has not come to it yet'}"
+    if held:
+        return f"there is room for it now ({where}), but {held}"
+    kind = moment.state.conf.text("schedulertype")
+    if not kind.endswith("backfill"):
+        return f"there is room for it now ({where}), but with SchedulerType={kind} nobody passes the one before him"
+    return f"there is room for it now ({where}), and backfill has not come to it yet"
 
 
 def in_its_way(moment: Moment) -> tuple[int, Job] | None:
@@ -103,7 +111,7 @@ def _resources(moment: Moment, found: Sequence[Wait]) -> str:
     name = moment.partition.name
     first = f"it is the first in the line of {name}" if not moment.line else f"it waits for nodes in {name}"
     if moment.fits_now is not None and moment.planned_ns > moment.now_ns:
-        return f"{first}, and there is room for it, but {why_not_backfilled(moment).partition(', but ')[2]}"
+        return f"{first}; {why_not_backfilled(moment, found)}"
     if moment.reason.startswith("Nodes required") and moment.line:
         first = f"the nodes of {name} that are up are kept for jobs before it (the first is job {moment.line[0].name})"
     reserved = next((one for one in found if one.object.startswith("reservation/")), None)
@@ -135,6 +143,10 @@ def short_of(moment: Moment, *, ever: bool = False) -> str:
     """What there is not enough of, on how many nodes, with the numbers of the nearest one. ``ever``: as if nothing ran
     and all were up."""
     nodes = Nodes(moment, ever=ever)
+    outside = [name for name in moment.job.request.node_list if not moment.possible[moment.state.node(name)]]
+    if outside:
+        name = moment.partition.name
+        return f"it asks for {listed(outside, 4)} by name, and {name} has no such node that it does not rule out itself"
     of_partition = [one for one in nodes.found() if one.kind != "partition"]
     fit = [one for one in of_partition if one.kind in ("fits", "promised", "off")]
     memory = _all_memory(nodes, of_partition)
@@ -159,7 +171,9 @@ def short_of(moment: Moment, *, ever: bool = False) -> str:
 
 
 def _clause(text: str) -> str:
-    return f"has {text}" if text[:1].isdigit() else text if text.startswith(("has ", "is ")) else f"is {text}"
+    if text.startswith(("has ", "is ", "does ", "could ")):
+        return text
+    return f"has {text}" if text[:1].isdigit() else f"is {text}"
 
 
 def _all_memory(nodes: Nodes, found: Sequence[Node]) -> str:

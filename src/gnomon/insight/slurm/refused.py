@@ -285,5 +285,9 @@ def _named(state: State, request: JobRequest) -> Iterator[list[Other]]:
             if name != before:
                 phrase = f"{option}={name}" + (f" instead of {before}" if before else "")
                 yield [Other(CONSTRAINT, option, before or None, name, 0.3 + place / 10, phrase, {field: value(name)})]
+    for option, field in (("--nodelist", "node_list"), ("--exclude", "exclude")):
+        if names_of := getattr(request, field):
+            shown = ",".join(names_of)
+            yield [Other(CONSTRAINT, option, shown, None, 1.0, f"drop {option}={shown}", {field: ()})]
     if request.features:
         yield [Other(CONSTRAINT, "--constraint", request.features, None, 1.0, "drop --constraint", {"features": ""})]
