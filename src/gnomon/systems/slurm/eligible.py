@@ -49,7 +49,7 @@ def is_independent(state: State, job: Job) -> bool:
     if own is not None and not own.is_on(state.now_ns):
         state.say(job, "Reservation")
         return False
-    if job.eligible_ns < 0:
+    if job.eligible_ns == -1:
         job.eligible_ns = max(job.begin_ns, state.now_ns) if job.begin_ns else state.now_ns
     if job.reason in ("BeginTime", "Dependency", "DependencyNeverSatisfied"):
         state.say(job, "None")

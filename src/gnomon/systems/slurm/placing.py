@@ -24,6 +24,7 @@ from gnomon.systems.slurm.books import books
 from gnomon.systems.slurm.controller import Controller, limit_ns
 from gnomon.systems.slurm.hostlist import compress
 from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, Job
+from gnomon.systems.slurm.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.select import Selector
 from gnomon.systems.slurm.submitting import submit
@@ -71,6 +72,10 @@ class SlurmScheduler(Placer):
         self._came: set[int] = set()
         self._requeues: dict[Job, bool] = {}
         self._kill: dict[Job, bool] = {}
+        self._arranging = False
+        self._taken_up: set[int] = set()
+        self._last_id = max((then.seen.id for then in native.present.values()), default=0)
+        arrange(self.state, native.reservations)
         for at_ns, words in native.commands:
             timers.at(at_ns, lambda words=words: self._command(words))  # type: ignore[misc]
 
@@ -138,7 +143,7 @@ class SlurmScheduler(Placer):
 
     def wait(self, job: Job) -> None:
         """The reason of a pending job is another one; the same words are not said twice in a row."""
-        if job.task < 0 or job.reason == "None":
+        if job.task < 0 or job.reason == "None" or self._arranging:
             return
         cause = max(self._row.get(job, -1), int(self._board.w.arrive_row[job.task]))
         value = job.planned_ns if job.planned_ns >= 0 else -1
@@ -178,9 +183,17 @@ class SlurmScheduler(Placer):
     def enter(self, task: int, row: int) -> None:
         """A task is submitted, with the others of its submission; or may be tried again."""
         self.state.now_ns = self._board.now
-        if task in self._jobs or task in self._came:
-            return
+        if task not in self._jobs and task not in self._came:
+            self._submit(task)
+        if task in self._native.present and task not in self._taken_up:
+            self._take_up(task)
+
+    def _submit(self, task: int) -> None:
         group = self._native.group(task)
+        number = self._native.id_of(group[0])
+        self._arranging = number > 0
+        if number:
+            self.state.next_id = number
         self._came.update(group)
         for one in group:  # they arrive together
             self._board.w.state[one] = int(State.DELAYED)
@@ -193,7 +206,38 @@ class SlurmScheduler(Placer):
         for job in reply.jobs:
             if job.state != "PENDING":
                 self._refuse(job.task, reply.text)
+            elif job.task in self._native.present:
+                set_up(job, self._native.present[job.task])
+            self._cancel_at(job, self._native.cancelled_ns(job.task))
+        if self._arranging:
+            self.state.line.renew()
+        self._arranging = False
         self.controller.arrived(reply.jobs)
+
+    def _cancel_at(self, job: Job, time_ns: int) -> None:
+        """Somebody cancelled it then."""
+        if time_ns < NEVER:
+
+            def cancel() -> None:
+                lifecycle.cancel(self.state, job)
+                self.controller.ask()
+
+            self.at(time_ns, cancel)
+
+    def _take_up(self, task: int) -> None:
+        """A job that is there when the run begins has arrived: it runs, or waits for its reason."""
+        if not self._taken_up:
+            self._timers.at(self._board.now + 1, lambda: usage_as_told(self.state, self._native.accounts.usage))
+        self._taken_up.add(task)
+        job, then = self._jobs.get(task), self._native.present[task]
+        if job is None or not job.pends:
+            return
+        self.state.next_id = then.seen.id
+        if then.runs and (problem := take_up(self.state, job, then)):
+            self._board.row(Kind.EVENT, task=task, details={"message": problem})
+        self.state.next_id = max(self.state.next_id, self._last_id + 1)
+        if job.pends:
+            self.wait(job)
 
     def _refuse(self, task: int, text: str) -> None:
         row = self._board.row(

@@ -1,19 +1,20 @@
 """Files of Slurm as a scenario: a cluster of slurm.conf, and a task for every job that is submitted.
 
 ``slurm.conf`` (gres.conf and topology.conf are found beside it), what ``sacctmgr`` writes, sessions
-(:mod:`gnomon.systems.slurm.session`), batch scripts, and work of a trace. What only Slurm has stays in ``native``.
+(:mod:`gnomon.systems.slurm.session`), batch scripts, work of a trace, a month of ``sacct``
+(:mod:`gnomon.systems.slurm.history`), and what commands print of a running cluster
+(:mod:`gnomon.systems.slurm.snapshot`). What only Slurm has stays in ``native``.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
-from gnomon.formats.files import Path, read_start, read_text
+from gnomon.formats.files import Path, read_text
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER, Resources
@@ -22,35 +23,43 @@ from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.slurm.accounts import Accounts
 from gnomon.systems.slurm.behaviour import behaviour
 from gnomon.systems.slurm.conf import Conf, NodeConf
+from gnomon.systems.slurm.files import kind_of, read_json
+from gnomon.systems.slurm.history import History, accounts_of, history
 from gnomon.systems.slurm.operation import operation
+from gnomon.systems.slurm.present import Present, Standing, standing
+from gnomon.systems.slurm.read.nodes import SeenReservation
+from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
+from gnomon.systems.slurm.read.sacct_json import jobs_of_json
 from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.sacctmgr_text import is_dump, read_dump, read_show
 from gnomon.systems.slurm.sbatch.site import Site, site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
-from gnomon.systems.slurm.session import LOOKS, Command, read_session
+from gnomon.systems.slurm.session import Command, read_session
+from gnomon.systems.slurm.shown_conf import shown_conf, with_states
 from gnomon.systems.slurm.slurm_conf import read_conf
+from gnomon.systems.slurm.snapshot import PRINTED, Snapshot, read_snapshot
 from gnomon.systems.slurm.state import SECOND
 
 EPOCH: Final = datetime(2026, 1, 1)
-_CONF: Final = re.compile(r"(?im)^\s*(NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine|NodeSet)\s*=")
-_ACCOUNTS: Final = re.compile(r"(?m)^Cluster - |\A(Cluster|Account|User|Name)\|")
 _USER: Final = "user"
 
 
 @dataclass(frozen=True)
 class Group:
-    """One submission: its tasks are ``first`` up to before ``last``."""
+    """One submission: its tasks are ``first`` up to before ``last``; ``id``: the one it has had, 0: a new one."""
 
     first: int
     last: int
     requests: tuple[JobRequest, ...]
+    id: int = 0
 
 
 @dataclass(frozen=True)
 class Native:
     """What the controller reads. ``groups``: the submissions; ``of_task``: the group of each task; ``traced``: the work
-    of a trace, whose tasks come after those of the groups, and each of which is a submission; ``commands``: (time,
-    words) of scontrol and scancel."""
+    of a trace, whose tasks come after those of the groups, and each of which is a submission; ``history``: instead of
+    both, accounted jobs; ``commands``: (time, words) of scontrol and scancel; ``present``: of the tasks that are there
+    at time 0, how they are; ``reservations``: that there are then, at times since 1970."""
 
     conf: Conf
     accounts: Accounts
@@ -59,9 +68,14 @@ class Native:
     traced: Work | None = None
     commands: tuple[tuple[int, tuple[str, ...]], ...] = ()
     epoch: datetime = EPOCH
+    history: History | None = None
+    present: Mapping[int, Present] = field(default_factory=dict)
+    reservations: tuple[SeenReservation, ...] = ()
 
     def group(self, task: int) -> list[int]:
         """The tasks that are submitted together with a task."""
+        if self.history is not None:
+            return self.history.group(task)
         if task >= len(self.of_task):
             return [task]
         group = self.groups[self.of_task[task]]
@@ -69,10 +83,20 @@ class Native:
 
     def requests(self, task: int) -> tuple[JobRequest, ...]:
         """What the submission of a task asks for."""
+        if self.history is not None:
+            return self.history.requests(task)
         if task < len(self.of_task):
             return self.groups[self.of_task[task]].requests
         assert self.traced is not None
         return (request_of(self.traced, task - len(self.of_task), self.conf),)
+
+    def id_of(self, task: int) -> int:
+        """The id that the submission of a task has had, 0: it gets a new one."""
+        return self.groups[self.of_task[task]].id if task < len(self.of_task) else 0
+
+    def cancelled_ns(self, task: int) -> int:
+        """When a task was cancelled while it waited, NEVER: it was not."""
+        return NEVER if self.history is None else int(self.history.cancel_ns[task])
 
 
 def request_of(work: Work, row: int, conf: Conf) -> JobRequest:
@@ -103,37 +127,89 @@ def read_scenario(
 ) -> Scenario:
     """The scenario of files. ``work``: of a trace, submitted to this cluster. Raises InputError."""
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    held: dict[str, list[str]] = {"conf": [], "accounts": [], "session": [], "script": []}
+    held: dict[str, list[str]] = {}
     for path in [os.fspath(one) for one in files]:
-        held[_kind(path)].append(path)
-    if len(held["conf"]) != 1:
-        problem = "one slurm.conf is wanted" if held["conf"] else "there is no slurm.conf"
-        found = ", ".join(held["conf"])
-        raise InputError(problem, found=found, allowed="a file with NodeName= and PartitionName=")
-    conf = read_conf(held["conf"][0], version=version)
+        held.setdefault(kind_of(path), []).append(path)
+    there = read_snapshot(held)
+    conf = _conf(held, there, version)
     accounts, site = Accounts(), site_of(conf)
-    for path in held["accounts"]:
+    for path in held.get("accounts", ()):
         text = read_text(path)
         accounts = (read_dump if is_dump(text) else read_show)(text, file=path, start=accounts)
-    commands = [command for path in held["session"] for command in read_session(path, site)]
-    commands += [_of_script(path, site) for path in held["script"]]
-    notes = conf.notes
-    return scenario_of(conf, accounts, commands, work=work, notes=notes, name=name)
+    jobs = _accounted(held)
+    commands = [command for path in held.get("session", ()) for command in read_session(path, site)]
+    commands += [_of_script(path, site) for path in held.get("script", ())]
+    notes = [*conf.notes, *there.notes]
+    if jobs is not None:
+        if commands or work is not None:
+            raise InputError("not modelled together: sacct and other work", field="work", allowed="one of them")
+        return _of_history(conf, accounts, jobs, there, notes=notes, name=name, known="accounts" in held)
+    present = standing(there.jobs or (), there.moment_s())
+    if present.jobs and "accounts" not in held:
+        accounts = accounts_of(present.owners, present.qos)
+    if there.usage:
+        accounts = replace(accounts, usage=there.usage)
+    notes += [*accounts.notes, *present.notes]
+    scenario = scenario_of(conf, accounts, commands, work=work, notes=notes, name=name, present=present)
+    if not any(kind in held for kind in PRINTED):
+        return scenario
+    assert isinstance(scenario.native, Native)
+    epoch = datetime(1970, 1, 1) + timedelta(seconds=there.moment_s())
+    return replace(scenario, native=replace(scenario.native, epoch=epoch, reservations=tuple(there.reservations)))
 
 
-def _kind(path: str) -> str:
-    """What a file is, by its beginning. Raises InputError for one that is nothing known."""
-    start = read_start(path)
-    if LOOKS.search(start):
-        return "session"
-    if start.startswith("#!") or "#SBATCH" in start:
-        return "script"
-    if _ACCOUNTS.search(start):
-        return "accounts"
-    if _CONF.search(start):
-        return "conf"
-    problem = "not a file of Slurm that is known"
-    raise InputError(problem, file=path, allowed="slurm.conf, sacctmgr dump, batch scripts, sessions")
+def _conf(held: Mapping[str, Sequence[str]], there: Snapshot, version: tuple[int, int] | None) -> Conf:
+    """The configuration: slurm.conf, or what scontrol shows of it; with the nodes as they are."""
+    given = held.get("conf", [])
+    if len(given) > 1:
+        raise InputError(
+            "one slurm.conf is wanted", found=", ".join(given), allowed="a file with NodeName= and PartitionName="
+        )
+    if not given and not there.nodes and not there.partitions:
+        raise InputError("there is no slurm.conf", allowed="a file with NodeName= and PartitionName=")
+    conf = read_conf(given[0], version=version) if given else _shown(there, version)
+    return with_states(conf, there.nodes)
+
+
+def _shown(there: Snapshot, version: tuple[int, int] | None) -> Conf:
+    conf = shown_conf(there.config, there.nodes, there.partitions, version=version)
+    return replace(conf, licenses={**there.licenses, **conf.licenses})
+
+
+def _accounted(held: Mapping[str, Sequence[str]]) -> Jobs | None:
+    """The jobs of sacct, None: no file has any."""
+    found = [read_parsable(path) for path in held.get("history", ())]
+    for path in held.get("json", ()):
+        kind, listed, _ = read_json(path)
+        if kind == "history":
+            found.append(jobs_of_json(listed, file=path))
+    if len(found) > 1:
+        raise InputError("several files of sacct", found=", ".join(held["history"]), allowed="one")
+    return found[0] if found else None
+
+
+def _of_history(
+    conf: Conf, accounts: Accounts, jobs: Jobs, there: Snapshot, *, notes: list[Note], name: str, known: bool
+) -> Scenario:
+    """The scenario of a month of sacct."""
+    past, work = history(jobs)
+    if not known:
+        accounts = accounts_of(past.owners, past.qos)
+    if there.jobs:
+        notes.append(Note("not modelled", "squeue", "the jobs that are there now: those of sacct are simulated"))
+    if any(jobs.word("Reservation", row) for row in range(len(jobs))) if "Reservation" in jobs.words else False:
+        notes.append(Note("not modelled", "Reservation", "reservations of the past: their jobs are as others"))
+    told = [*notes, *accounts.notes]
+    return Scenario(
+        Cluster(tuple(_node(node) for node in conf.nodes)),
+        replace(work, notes=(*work.notes, *told)),
+        system="slurm",
+        kill_at_limit=False,
+        gang=False,
+        operation=operation(conf),
+        native=Native(conf, accounts, epoch=past.epoch, history=past),
+        name=name,
+    )
 
 
 def _of_script(path: str, site: Site) -> Command:
@@ -151,12 +227,22 @@ def scenario_of(
     work: Work | None = None,
     notes: Sequence[Note] = (),
     name: str = "",
+    present: Standing | None = None,
 ) -> Scenario:
-    """The scenario of a configuration and of what is submitted."""
+    """The scenario of a configuration and of what is submitted; ``present``: what is there already."""
     tasks: list[Task] = []
     groups: list[Group] = []
     of_task: list[int] = []
     told = list(notes)
+    there: dict[int, Present] = {}
+    for one in () if present is None else present.jobs:
+        first = len(tasks)
+        for job, request in zip(one.members, one.asks, strict=True):
+            there[len(tasks)] = job
+            tasks.append(_task_of(job, request))
+        groups.append(Group(first, len(tasks), one.requests, one.id))
+        of_task += [len(groups) - 1] * (len(tasks) - first)
+    offset = 0 if present is None else present.last_id - len(groups)
     for command in sorted(commands, key=lambda one: one.at_ns):
         told += command.notes
         if command.refusal:
@@ -165,7 +251,7 @@ def scenario_of(
             continue
         first = len(tasks)
         for number, request in enumerate(command.requests):
-            tasks += _tasks(command, request, f"{len(groups) + 1}" + (f"+{number}" if number else ""))
+            tasks += _tasks(command, request, f"{len(groups) + offset + 1}" + (f"+{number}" if number else ""))
         groups.append(Group(first, len(tasks), command.requests))
         of_task += [len(groups) - 1] * (len(tasks) - first)
     whole = Work.from_tasks(tasks)
@@ -179,7 +265,7 @@ def scenario_of(
         kill_at_limit=False,
         gang=False,
         operation=operation(conf),
-        native=Native(conf, accounts, tuple(groups), tuple(of_task), work, given),
+        native=Native(conf, accounts, tuple(groups), tuple(of_task), work, given, present=there),
         name=name,
     )
 
@@ -210,6 +296,19 @@ def _tasks(command: Command, request: JobRequest, number: str) -> list[Task]:
             )
         )
     return found
+
+
+def _task_of(job: Present, request: JobRequest) -> Task:
+    """A task for a job that is there: how long it runs on is not known, so up to its limit."""
+    cpus = max(1, job.seen.held.get("cpu", 0) or job.seen.num_cpus or request.cpus_min)
+    return Task(
+        job.name,
+        Shape(Resources(cpu_milli=cpus * 1000, memory_bytes=job.seen.held.get("mem", 0) * 2**20)),
+        duration_ns=NEVER,
+        estimate_ns=NEVER if request.time_min is None else max(request.time_min, 0) * 60 * SECOND,
+        user=request.user,
+        queue=request.partitions[0] if request.partitions else "",
+    )
 
 
 def _node(node: NodeConf) -> Node:

@@ -1,0 +1,1 @@
+"""What Slurm's commands print, as plain records: sacct, squeue, sinfo, scontrol show, sprio, sshare."""
