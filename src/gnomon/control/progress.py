@@ -13,8 +13,9 @@ from gnomon.engine.agenda import next_end
 from gnomon.engine.log import Kind
 from gnomon.model.resources import NEVER
 
-_OUT: Final = (Kind.END, Kind.KILL, Kind.CANCEL)
-_LOST: Final = (Kind.FAIL, Kind.PREEMPT, Kind.UNDO)
+_OUT: Final = np.isin(np.arange(max(Kind) + 1), (Kind.END, Kind.KILL, Kind.CANCEL))
+_LOST: Final = np.isin(np.arange(max(Kind) + 1), (Kind.FAIL, Kind.PREEMPT, Kind.UNDO))
+"""By kind of row: whether it says that a task is through, or that an attempt was lost."""
 
 
 class Progress:
@@ -32,8 +33,8 @@ class Progress:
         """Rows that have been written since: their kinds and tasks."""
         about = task >= 0
         new = self._first(self._started, task[about & (kind == Kind.START)])
-        new |= self._first(self._out, task[about & np.isin(kind, _OUT)])
-        lost = task[about & np.isin(kind, _LOST)].tolist()
+        new |= self._first(self._out, task[about & _OUT[kind]])
+        lost = task[about & _LOST[kind]].tolist()
         for one in [] if new else lost:
             saved = self._plans.saved_ns.get(one, 0)
             new |= saved > self._saved.get(one, 0)

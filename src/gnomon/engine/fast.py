@@ -131,8 +131,14 @@ def _get_column(context: Any, builder: Any, kind: ColumnsType, value: Any, name:
 
 
 def compiled(function: _F) -> _F:
-    """The compiled form of an entry kernel (compiled at its first use, or read from the disk cache)."""
-    return cast(_F, _forms(_family(cast(FunctionType, function)))[function])
+    """The compiled form of an entry kernel (compiled at its first use, or read from the disk cache).
+
+    There is one for the types that its annotations say: it is called straight, without Numba's choice by the types of
+    the arguments, which takes longer than a small kernel.
+    """
+    form = _forms(_family(cast(FunctionType, function)))[function]
+    (only,) = form.overloads.values()
+    return cast(_F, only.entry_point)
 
 
 def _family(plain: FunctionType) -> str:

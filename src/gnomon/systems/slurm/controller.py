@@ -153,7 +153,7 @@ class Controller:
 
     def settle(self) -> None:
         """After a pass: what has to be looked at later."""
-        for job in self.state.pending:
+        for job in self.state.line.aside:
             if job.begin_ns > self.state.now_ns:
                 self.wake_at(job.begin_ns)
         change = next_change_ns(self.state)

@@ -63,11 +63,23 @@ class Line:
         """The first in order, as far as is known."""
         return self.ready[0] if self.ready else None
 
-    def reorder(self) -> None:
-        """Priorities are others now."""
+    @property
+    def aside(self) -> list[Job]:
+        """Those who cannot run whatever is free, and those who just came."""
+        self._catch_up()
+        return list(self._aside)
+
+    def reorder(self) -> bool:
+        """Priorities are others now. Whether the order is."""
+        before: Key = ()
+        same = True
         for entry in self.ready:
             entry.key = self._key(entry.job, entry.partition)
-        self.ready.sort(key=_key)
+            same = same and before < entry.key
+            before = entry.key
+        if not same:
+            self.ready.sort(key=_key)
+        return not same
 
     def renew(self) -> None:
         """Something about jobs or partitions was changed from outside: everybody is looked at anew."""
@@ -86,6 +98,8 @@ class Line:
         for job in pending.gone:
             self._aside.pop(job, None)
             self._remove(job)
+            if not job.pends:
+                self._state.priorities.forget(job)
         pending.gone.clear()
         for job in pending.came:
             if job in pending:

@@ -136,6 +136,14 @@ def size_factor(weights: Weights, size: Size, standing: Standing) -> float:
     return min(max(value, 0.0), 1.0)
 
 
+def age_factor(weights: Weights, accrue_s: int | None, now_s: int) -> float:
+    """How long a job has gathered age, as a part of PriorityMaxAge: 0 to 1."""
+    if not weights.age or accrue_s is None:
+        return 0.0
+    waited = max(0, now_s - accrue_s)
+    return waited / weights.max_age_s if waited < weights.max_age_s else 1.0
+
+
 def factors(weights: Weights, size: Size, standing: Standing, now_s: int) -> Factors:
     """The weighted factors of a job at a time.
 
@@ -143,12 +151,8 @@ def factors(weights: Weights, size: Size, standing: Standing, now_s: int) -> Fac
     >>> factors(Weights(age=1000), Size(1, 1), Standing(accrue_s=0), now_s=7 * day // 2).priority
     500
     """
-    age = 0.0
-    if weights.age and standing.accrue_s is not None:
-        waited = max(0, now_s - standing.accrue_s)
-        age = waited / weights.max_age_s if waited < weights.max_age_s else 1.0
     return Factors(
-        age * weights.age,
+        age_factor(weights, standing.accrue_s, now_s) * weights.age,
         (standing.assoc if weights.assoc else 0.0) * weights.assoc,
         (standing.fairshare if weights.fairshare else 0.0) * weights.fairshare,
         (size_factor(weights, size, standing) if weights.jobsize else 0.0) * weights.jobsize,
@@ -158,6 +162,41 @@ def factors(weights: Weights, size: Size, standing: Standing, now_s: int) -> Fac
         standing.site,
         standing.nice,
     )
+
+
+# ------------------------------------------------------------------ again and again
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What of a waiting job's priority stays as it is, weighted: all but its age and its fair share.
+
+    >>> weights, size, one = Weights(age=1000, jobsize=100), Size(4, 32), Standing(accrue_s=0, cpus=16)
+    >>> lasting = Lasting.of(weights, size, one)
+    >>> lasting.priority(weights, 0, 0.0, 302400), factors(weights, size, one, 302400).priority
+    (537, 537)
+    """
+
+    assoc: float
+    jobsize: float
+    partition: float
+    qos: float
+    tres: float
+    site: int
+    nice: int
+
+    @classmethod
+    def of(cls, weights: Weights, size: Size, standing: Standing) -> Lasting:
+        """That of one job."""
+        row = factors(weights, size, standing, 0)
+        return cls(row.assoc, row.jobsize, row.partition, row.qos, _in_turn(row.tres), row.site, row.nice)
+
+    def priority(self, weights: Weights, accrue_s: int | None, fairshare: float, now_s: int) -> int:
+        """The priority at a time: the same as :func:`factors` gives, added in the same order."""
+        total = age_factor(weights, accrue_s, now_s) * weights.age + self.assoc
+        total = total + (fairshare if weights.fairshare else 0.0) * weights.fairshare
+        total = total + self.jobsize + self.partition + self.qos
+        return cut(total + self.tres + float(self.site) - float(self.nice))
 
 
 # ------------------------------------------------------------------ many jobs

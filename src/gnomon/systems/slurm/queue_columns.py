@@ -25,10 +25,11 @@ class Queue:
         self.entries: list[Entry] = []
         self._rows, self._free = 0, list[int]()
         self._value = np.zeros((64, planning.FIELDS), np.int64)
+        self._order = np.zeros(64, np.int32)
         self._masks: dict[tuple[Any, ...], int] = {}
+        self._stack = np.zeros((16, self._nodes), np.int8)
         self._seen: tuple[int, ...] | None = None
-        self._lined: Columns[Lined] = Columns(self._columns(np.zeros(1, np.int32), [np.zeros(self._nodes, np.int8)]))
-        self._stack: list[Any] = []
+        self._lined: Columns[Lined] | None = None
         settings = state.conf.scheduler
         self._all_python = preempting.is_on(state) or any(
             name in settings
@@ -50,9 +51,6 @@ class Queue:
     def _nodes(self) -> int:
         return len(self._state.conf.nodes)
 
-    def _columns(self, order: Any, masks: list[Any]) -> Lined:
-        return Lined(order, self._value, np.array(masks, np.int8).reshape(len(masks), self._nodes))
-
     def look_in_detail(self) -> None:
         """Let no job be looked at by the kernel, which keeps no account of the nodes that it promises to whom."""
         self._all_python = True
@@ -68,7 +66,7 @@ class Queue:
         seen = (*state.down, -1, *state.drained, -2, *state.completing)
         if seen != self._seen or self._of is not state.selector:
             self._seen, self._of, self._future = seen, state.selector, state.occupancy.copy()
-            self._masks, self._stack = {}, [np.zeros(self._nodes, np.int8)]
+            self._masks = {}
             for entry in entries:
                 if entry.slot >= 0:
                     self._fill(entry)
@@ -76,8 +74,10 @@ class Queue:
             if entry.slot < 0:
                 entry.slot = self._row()
                 self._fill(entry)
-        order = np.array([entry.slot for entry in entries], np.int32)
-        value = self._value
+        if len(entries) > len(self._order):
+            self._order, self._lined = np.zeros(2 * len(entries), np.int32), None
+        order, value = self._order[: len(entries)], self._value
+        order[:] = [entry.slot for entry in entries]
         python = state.limits is not None or bool(state.reservations) or state.exclusive_users > 0 or self._all_python
         value[order, planning.PLANNED] = -1
         if python:
@@ -89,7 +89,6 @@ class Queue:
             )
             length = int(np.flatnonzero(able)[-1]) + 1 if able.any() else 0
         if length:
-            self._lined = Columns(self._columns(order, self._stack))
             self.renew()
         return length
 
@@ -103,7 +102,7 @@ class Queue:
         if self._rows == len(self._value):
             larger = np.zeros((2 * self._rows, planning.FIELDS), np.int64)
             larger[: self._rows] = self._value
-            self._value = larger
+            self._value, self._lined = larger, None
         self._rows += 1
         return self._rows - 1
 
@@ -146,14 +145,18 @@ class Queue:
     def _mask(self, key: tuple[Any, ...], make: Any) -> int:
         found = self._masks.get(key)
         if found is None:
-            found = self._masks[key] = len(self._stack)
-            self._stack.append(make().astype(np.int8))
+            found = self._masks[key] = len(self._masks) + 1
+            if found == len(self._stack):
+                self._stack, self._lined = np.concatenate([self._stack, np.zeros_like(self._stack)]), None
+            self._stack[found] = make()
         return found
 
     def look(self, chart: Columns[Chart]) -> int:
         """Ask the kernel to go on: see :func:`planning.look`."""
         if chart.columns.at[planning.NEXT] >= chart.columns.at[planning.LENGTH]:
             return planning.THROUGH
+        if self._lined is None:
+            self._lined = Columns(Lined(self._order, self._value, self._stack))
         selector, occupancy = self._state.selector, self._state.occupancy
         of = selector.speed.of
         answer = selector.speed.form(planning.look)(
@@ -170,14 +173,20 @@ class Queue:
 
     def note_plans(self, length: int) -> None:
         """Tell the jobs what start they were promised."""
-        if length:
-            value = self._value
-            for entry in self.entries[:length]:
-                start = int(value[entry.slot, planning.PLANNED])
-                if start >= 0:
-                    entry.job.planned_ns = start * SECOND
+        for i, start in self._planned(length):
+            self.entries[i].job.planned_ns = start * SECOND
+
+    def _planned(self, length: int) -> list[tuple[int, int]]:
+        """The places of those whom the kernel promised a start, and when."""
+        start = self._value[self._order[:length], planning.PLANNED]
+        promised = np.flatnonzero(start >= 0)
+        return list(zip(promised.tolist(), start[promised].tolist(), strict=True))
 
     def next_start_s(self, length: int) -> int:
         """The earliest of the promised starts that are to come, 0: none is."""
-        starts = [entry.job.planned_ns // SECOND for entry in self.entries[:length] if entry.job.pends]
-        return min((start for start in starts if start > self._state.now_s), default=0)
+        value, now = self._value[self._order[:length]], self._state.now_s
+        asked = np.flatnonzero(value[:, planning.KIND] == planning.PYTHON).tolist()
+        jobs = (self.entries[i].job for i in asked)
+        starts = [job.planned_ns // SECOND for job in jobs if job.pends]
+        starts += value[:, planning.PLANNED].tolist()
+        return min((start for start in starts if start > now), default=0)

@@ -13,7 +13,7 @@ from gnomon.systems.slurm.classic import Classic
 from gnomon.systems.slurm.conf import Conf
 from gnomon.systems.slurm.fair_tree import FairTree
 from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.priority import Basic, Factors, Size, Standing, Weights, factors
+from gnomon.systems.slurm.priority import Basic, Factors, Lasting, Size, Standing, Weights, factors
 from gnomon.systems.slurm.state import SECOND, Partition
 from gnomon.systems.slurm.tres_weights import tres_weights
 
@@ -47,8 +47,11 @@ class BasicRanking:
         return 1.0
 
     def recalculate(self) -> bool:
-        """Work out all priorities anew; whether some are others now."""
+        """Work out all priorities anew; whether schedulers would go about the queue in another way now."""
         return False
+
+    def forget(self, job: Job) -> None:
+        """It waits no more."""
 
     def least_to_reserve(self, job: Job) -> int:
         """Below this priority a job keeps no nodes free for itself; 0: it always does."""
@@ -76,6 +79,7 @@ class MultifactorRanking(BasicRanking):
             else FairTree(tree)
         )
         self.fair.finish(state.usage.raw)
+        self._known: dict[tuple[Job, str], tuple[tuple[Any, ...], Lasting]] = {}
         self._most_part = max((one.conf.priority_job_factor for one in state.partitions.values()), default=0)
 
     def first(self, job: Job) -> int:
@@ -100,9 +104,23 @@ class MultifactorRanking(BasicRanking):
         return float(self.fair.factor[entry.number]) if entry is not None else 0.0
 
     def _work_out(self, job: Job) -> int:
-        found = {name: self.factors(job, name).priority for name in job.partitions}
-        job.by_partition = found if len(found) > 1 else {}
-        return max(found.values())
+        fairshare, accrue, now = self.fairshare(job), self._accrue_s(job), self._state.now_s
+        found = [self._lasting(job, name).priority(self.weights, accrue, fairshare, now) for name in job.partitions]
+        job.by_partition = dict(zip(job.partitions, found, strict=True)) if len(found) > 1 else {}
+        return max(found)
+
+    def _lasting(self, job: Job, name: str) -> Lasting:
+        """What stays of its priority, worked out once for what it hangs on."""
+        hangs_on = (job.request, job.limit_min, job.nice, job.qos, job.allocation, self._state.partitions[name].conf)
+        known = self._known.get((job, name))
+        if known is None or any(a is not b for a, b in zip(known[0], hangs_on, strict=True)):
+            known = hangs_on, Lasting.of(self.weights, self.size, self._standing(job, name))
+            self._known[job, name] = known
+        return known[1]
+
+    def _accrue_s(self, job: Job) -> int | None:
+        accrue = job.submit_ns if "ACCRUE_ALWAYS" in self.weights.flags else job.eligible_ns
+        return None if accrue == -1 else accrue // SECOND
 
     def factors(self, job: Job, partition: str) -> Factors:
         """The weighted factors of a job in a partition, as sprio shows them."""
@@ -113,10 +131,8 @@ class MultifactorRanking(BasicRanking):
         partition, entry = state.partitions[name], state.tree.entry(job)
         qos = state.tree.qos.get(job.qos)
         factor = partition.conf.priority_job_factor
-        always = "ACCRUE_ALWAYS" in weights.flags
-        accrue = job.submit_ns if always else job.eligible_ns
         return Standing(
-            accrue_s=None if accrue < 0 else accrue // SECOND,
+            accrue_s=self._accrue_s(job),
             fairshare=float(self.fair.factor[entry.number]) if entry is not None else 0.0,
             assoc=(entry.priority_norm if weights.normal("ASSOC") else float(entry.priority)) if entry else 0.0,
             partition=(factor / self._most_part if self._most_part else 0.0) if weights.normal("PART") else factor,
@@ -147,15 +163,23 @@ class MultifactorRanking(BasicRanking):
         self.fair.begin(state.usage.raw)
         state.usage.period(state.now_s)
         self.fair.finish(state.usage.raw)
-        changed = False
+        passed = False
+        has_thresholds = state.limits is not None or "bf_min_prio_reserve" in state.conf.scheduler
         for job in state.pending:
             if job.priority and not job.fixed:
                 priority = self._work_out(job)
                 if "INCR_ONLY" in self.weights.flags:
                     priority = max(priority, job.priority)
-                changed |= priority != job.priority
+                if has_thresholds:
+                    least = self.least_to_reserve(job)
+                    passed |= job.priority < least <= priority or priority < least <= job.priority
                 job.priority = priority
-        return changed
+        return bool(state.line.reorder()) or passed
+
+    def forget(self, job: Job) -> None:
+        """It waits no more."""
+        for name in job.partitions:
+            self._known.pop((job, name), None)
 
 
 def weights_of(conf: Conf) -> Weights:

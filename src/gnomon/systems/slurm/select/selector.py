@@ -6,7 +6,7 @@ Everything is worked out in kernels over columns, plain or compiled with equal r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ from gnomon.systems.slurm.select.speed import Columns, Speed
 from gnomon.systems.slurm.select.testing import EVER, NOW, test
 
 Mask = npt.NDArray[Any]
+REMEMBERED: Final = 4096
+"""So many answers about empty nodes are remembered."""
 
 
 class Selector:
@@ -58,6 +60,9 @@ class Selector:
         self.trial = Columns(trial_for(hardware))
         self._nothing = self.occupancy()
         self._future = self._nothing.copy()
+        main = self._main.columns
+        self._counts_in_full = bool(len(main.row_part)) or bool(main.rule[rule.UNIT] == rule.NOTHING)
+        self._ever: dict[tuple[Demand, bytes, bytes], bool] = {}
 
     @property
     def hardware(self) -> Hardware:
@@ -84,13 +89,23 @@ class Selector:
     def select(self, occupancy: Occupancy, demand: Demand, usable: Mask, required: Mask) -> Allocation | None:
         """What the job gets now, None: it does not get what it asks. ``usable``: nodes that may be taken, ``required``:
         nodes that have to be among them."""
+        if demand.unit[0] != rule.NOTHING and self.least_cpus(demand) > self._idle_cpus(occupancy, usable):
+            return None
         if not self._test(occupancy, demand, usable, required, NOW):
             return None
         return self._answer(demand)
 
     def fits_ever(self, demand: Demand, usable: Mask, required: Mask) -> bool:
-        """Whether it would get what it asks if the nodes were empty."""
-        return not demand.too_much_memory and self._test(self._nothing, demand, usable, required, EVER)
+        """Whether it would get what it asks if the nodes were empty. What was found once is remembered."""
+        if demand.too_much_memory:
+            return False
+        question = demand, usable.tobytes(), required.tobytes()
+        known = self._ever.get(question)
+        if known is None:
+            if len(self._ever) >= REMEMBERED:
+                self._ever.clear()
+            known = self._ever[question] = self._test(self._nothing, demand, usable, required, EVER)
+        return known
 
     def will_run(
         self,
@@ -173,9 +188,16 @@ class Selector:
         """CPUs that are free, or more: nobody who asks for more gets them now. Nodes of partitions that share count
         in full."""
         h, o = self._main.columns, occupancy.columns.columns
-        if len(h.row_part) or h.rule[rule.UNIT] == rule.NOTHING:
+        if self._counts_in_full:
             return int(h.cpus.sum())
-        return int((o.idle * h.tpc).sum())
+        return int(np.dot(o.idle, h.tpc))
+
+    def _idle_cpus(self, occupancy: Occupancy, usable: Mask) -> int:
+        """The same of some nodes."""
+        h, o = self._main.columns, occupancy.columns.columns
+        if self._counts_in_full:
+            return int(h.cpus.sum())
+        return int(np.dot(o.idle * h.tpc, usable))
 
     # -------------------------------------------------------------- kernels
 
