@@ -105,6 +105,7 @@ def chaos(
     emit(output, _document(found, replays), _text(found, replays))
     if out and found.holds:
         say(f"{out} is not written: there is nothing to replay")
+    _say_what_was_tried(found, max_faults)
     if not property and not subject.properties:
         _say_what_was_not_demanded(found)
     say_notes(subject.work.notes)
@@ -112,13 +113,22 @@ def chaos(
         raise typer.Exit(NO)
 
 
+def _say_what_was_tried(found: Chaos, most: int) -> None:
+    """Which faults were drawn from, so that "holds" is not read as more than it is."""
+    kinds = ", ".join(kind.value for kind in found.kinds) or "no kind, for none can do anything here"
+    say(f"tried: {found.runs:,} runs, the first without faults, the others with up to {most} of: {kinds}")
+
+
 def _say_what_was_not_demanded(found: Chaos) -> None:
     """Of the properties that are demanded where none are declared, those that no run of this scenario could keep."""
     from gnomon.insight.chaos.properties import DEFAULTS, parse_property
+    from gnomon.insight.chaos.workloads import workload_names
 
     for text in DEFAULTS:
         if why := parse_property(text).rule.objection(found.scenario):
             say(f"not demanded: {text}, for {why}")
+    if names := workload_names(found.scenario):
+        say(f'of workloads nothing is demanded; as in --property "{names[0]} has at least 1 ready"')
 
 
 def _names(kinds: str | None) -> list[str]:

@@ -165,8 +165,8 @@ def test_three_members_may_have_two_leaders() -> None:
         ("every lost task starts again within 4s", False, "max recovery 5s (t0)"),
         ("max detection < 3s", False, "max detection 3s (n0)"),
         # Down from 5 to 15: 10 of 2 x 20 seconds of nodes.
-        ("availability >= 75 %", True, "availability 75%"),
-        ("availability > 75 %", False, "availability 75%"),
+        ("availability >= 75 %", True, "availability 75% of node time"),
+        ("availability > 75 %", False, "availability 75% of node time"),
         # It ran for 5 s on n0, all of it lost, and for 10 s on n1.
         ("at most 33.4 % work lost", True, "33.33% of the work lost"),
         ("at most 33.3 % work lost", False, "33.33% of the work lost (most: 5s of t0)"),

@@ -174,7 +174,7 @@ class ShareBound:
         share, rows, task = (_availability if self.measure == "availability" else _goodput)(facts)
         holds = share > self.least if self.strict else share >= self.least
         near = _near(1 - share, 1 - self.least)
-        told = f"{self.measure} {percent(share)}"
+        told = f"{self.measure} {percent(share)}{' of node time' if self.measure == 'availability' else ''}"
         return Verdict(True, told, near_e4=near) if holds else Verdict(False, told, rows, task, near)
 
     def objection(self, scenario: Scenario) -> str:

@@ -15,6 +15,8 @@ from typing import Final
 from gnomon.insight.chaos.bounds import SHARES, TIMES, LittleLost, Makespan, ShareBound, SlowdownBound, TimeBound
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.rules import Ends, FewFail, OneLeader, Rule, RunsOnce, TakesEffectOnce, Verdict
+from gnomon.insight.chaos.workloads import FORMS as WORKLOAD_FORMS
+from gnomon.insight.chaos.workloads import workload_rule
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.quantity import parse_count, parse_duration
 from gnomon.model.scenario import Scenario
@@ -36,6 +38,7 @@ FORMS: Final = (
     "p95 wait < 10 min",
     "makespan < 2h",
     "availability >= 99 %",
+    *WORKLOAD_FORMS,
 )
 """One example of each form. In the place of ``p95``: mean, max, or any percentile; of ``wait``: turnaround, recovery,
 detection, slowdown; of ``availability``: goodput."""
@@ -85,6 +88,11 @@ def parse_property(text: str, *, field: str = "properties") -> Property:
     >>> parse_property("at most 5 % work lost").rule
     LittleLost(most=Fraction(1, 20), strict=False)
     """
+    try:
+        if (rule := workload_rule(text)) is not None:
+            return Property(text.strip(), rule)
+    except ValueError as error:
+        raise InputError(str(error), field=field, found=text, allowed=_allowed()) from None
     plain = _plain(text)
     for pattern, make in _FORMS:
         if match := pattern.fullmatch(plain):
