@@ -6,16 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from gnomon.model.errors import InputError
+from gnomon.engine.log import State
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.job_runs import runs_of
-from gnomon.systems.kubernetes.makers import HASH_LABEL, Change, Made, Maker, template_hash, with_hash
+from gnomon.systems.kubernetes.makers import Change, Made, Maker, template_hash, with_hash
 from gnomon.systems.kubernetes.objects import Container, PodSpec
 from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.revisions import HASH_LABEL, REVISION
 from gnomon.systems.kubernetes.workloads import PodTemplate
-from tests.systems.kubernetes.play import Object, S, job, node, pod, spec, workload
+from tests.systems.kubernetes.play import Object, S, events, job, node, play, pod, spec, workload
 
 
 def made(objects: Sequence[Object], *changes: tuple[int, Sequence[Object]]) -> Made:
@@ -96,11 +95,61 @@ class TestDeployments:
         assert places(found) == {"shop-0": None, "shop-1": None}
         assert found.rollouts[0].specs[0][0] == 60 * S
 
-    def test_a_change_of_one_whose_replica_sets_are_there_is_refused(self) -> None:
-        mine = workload("ReplicaSet", "shop-abc", 1, self.OLD)
-        mine["metadata"]["ownerReferences"] = [{"kind": "Deployment", "name": "shop", "controller": True}]
-        with pytest.raises(InputError, match=r"a change of a Deployment whose ReplicaSets are among the objects"):
-            made([self.shop(1, self.OLD), mine], (60, [self.shop(1, self.NEW)]))
+
+class TestDeploymentsThatRun:
+    """Their ReplicaSets are among the objects: the template tells which is the present one, else the revision."""
+
+    OLD, NEW = spec(image="app:1"), spec(image="app:2")
+
+    def replica_set(self, digest: str, replicas: int, template: Object, revision: int) -> Object:
+        found = workload("ReplicaSet", f"shop-{digest}", replicas, template, {REVISION: str(revision)})
+        found["metadata"]["ownerReferences"] = [{"kind": "Deployment", "name": "shop", "controller": True}]
+        found["spec"]["template"]["metadata"]["labels"] = {"app": "shop", HASH_LABEL: digest}
+        found["spec"]["selector"] = {"matchLabels": {"app": "shop"}}
+        return found
+
+    def shop(self, replicas: int, template: Object, revision: int = 0) -> Object:
+        return workload("Deployment", "shop", replicas, template, {REVISION: str(revision)})
+
+    def test_a_new_version_goes_on_from_the_replica_set_that_is_there(self) -> None:
+        there = [owned(f"shop-abc-{letter}", "ReplicaSet", "shop-abc", nodeName="n1") for letter in "xy"]
+        objects = [self.shop(2, self.OLD, 1), self.replica_set("abc", 2, self.OLD, 1), *there]
+        found = made(objects, (60, [self.shop(2, self.NEW)]))
+        first = found.fleets[found.rollouts[0].specs[0][2]]
+        assert (first.name, first.wanted) == ("shop-abc", 2)
+        assert list(places(found).values()) == [0, 0, None, None]
+
+    def test_a_rollout_goes_on_in_the_middle(self) -> None:
+        sets = [self.replica_set("new", 1, self.NEW, 2), self.replica_set("abc", 2, self.OLD, 1)]
+        found = made([self.shop(3, self.NEW, 2), *sets], (60, [self.shop(4, self.NEW)]))
+        rollout = found.rollouts[0]
+        assert [found.fleets[number].name for _, _, number in rollout.specs] == ["shop-new", "shop-new"]
+        assert [found.fleets[number].name for number in rollout.old] == ["shop-abc"]
+        assert len(found.fleets[rollout.specs[0][2]].tasks) == 4  # 1 that is there, 2 to 3, and 1 more at 60 s
+
+    def test_back_to_an_earlier_version(self) -> None:
+        sets = [self.replica_set("new", 2, self.NEW, 2), self.replica_set("abc", 0, self.OLD, 1)]
+        found = made([self.shop(2, self.NEW, 2), *sets], (60, [self.shop(2, self.OLD)]))
+        names = [found.fleets[number].name for _, _, number in found.rollouts[0].specs]
+        assert names == ["shop-new", "shop-abc"]
+
+    def test_the_revision_tells_where_no_template_is_the_same(self) -> None:
+        sets = [self.replica_set("b", 2, spec(image="x"), 7), self.replica_set("a", 0, spec(image="y"), 8)]
+        found = made([self.shop(2, self.OLD, 7), *sets], (60, [self.shop(2, self.NEW)]))
+        assert found.fleets[found.rollouts[0].specs[0][2]].name == "shop-b"
+
+    def test_it_rolls_within_its_bounds(self) -> None:
+        there = [owned(f"shop-abc-{n}", "ReplicaSet", "shop-abc", nodeName="n1") for n in range(4)]
+        objects = [node("n1"), self.shop(4, self.OLD, 1), self.replica_set("abc", 4, self.OLD, 1), *there]
+        run = play(objects, until_s=600, changes=[(60, [self.shop(4, self.NEW)])])
+        scaled = [(when, text.partition("set ")[2]) for when, reason, text in events(run) if "Scaled" in text]
+        new = made(objects, (60, [self.shop(4, self.NEW)])).replica_sets[-1].name
+        assert scaled[:2] == [(60, f"{new} from 0 to 1"), (60, "shop-abc from 4 to 3")]  # surge 1, unavailable 1
+        assert scaled[-1][1] in (f"{new} from 3 to 4", "shop-abc from 1 to 0")
+        states = run.outcome.state.tolist()
+        running = [run.scenario.work.id(i) for i, state in enumerate(states) if state == State.RUNNING]
+        assert len(running) == 4
+        assert all(name.startswith(f"default/{new}-") for name in running)
 
 
 class TestOthers:

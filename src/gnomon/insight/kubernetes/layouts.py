@@ -14,9 +14,9 @@ from gnomon.insight.explain.phrases import counted, listed
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.descheduler_view import Seen, View
 from gnomon.systems.kubernetes.descheduling import SPREAD, DeschedulerPolicy, Profile, SpreadViolations
-from gnomon.systems.kubernetes.makers import HASH_LABEL
 from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, Pod, PodSpec, TopologySpreadConstraint
 from gnomon.systems.kubernetes.rebalancing import domains_of
+from gnomon.systems.kubernetes.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.scenario import Native
 
 DRAWS = 12

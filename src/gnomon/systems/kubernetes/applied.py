@@ -6,7 +6,7 @@ from the beginning, where nothing refers to them yet. A change of what a run can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -15,7 +15,9 @@ from gnomon.model.work import Note
 from gnomon.systems.kubernetes.admission import NAMESPACE_LABEL
 from gnomon.systems.kubernetes.makers import Change
 from gnomon.systems.kubernetes.objects import Namespace
+from gnomon.systems.kubernetes.read import place_of
 from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.workloads import Job, PodTemplate
 
 STEERED: Final = ("deployments", "stateful_sets", "daemon_sets", "resource_quotas")
 """Of these a new version is applied when it is time."""
@@ -41,9 +43,20 @@ FIXED: Final = ("nodes", "replica_sets", "cron_jobs", "limit_ranges")
 
 _OF_THE_SERVER: Final = frozenset(
     """order version uid creation_ns deletion_ns disruptions_allowed disrupted_pods phase claim volume bind_completed
-    selected_node reserved_for allocated""".split()
+    selected_node reserved_for allocated is_over succeeded failed done_indexes failed_indexes""".split()
 )
 """What the API server and controllers fill in, which nobody applies."""
+
+_MARKS_OF_THE_SERVER: Final = (
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deployment.kubernetes.io/revision",
+    "deprecated.daemonset.template.generation",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+    "controller-uid",
+    "job-name",
+)
+"""Labels and annotations that they add."""
 
 
 def applied(objects: Objects, changes: Sequence[Change]) -> tuple[Objects, tuple[Change, ...]]:
@@ -61,13 +74,13 @@ def applied(objects: Objects, changes: Sequence[Change]) -> tuple[Objects, tuple
         for into in _lists():
             new = [one for one in getattr(change.objects, into) if not _is_same(latest.get((into, *_name(one))), one)]
             for one in new:
-                _check(into, one, is_new=(into, *_name(one)) not in latest)
+                _check(into, one, change, is_new=(into, *_name(one)) not in latest)
                 latest[(into, *_name(one))] = one
             if into in REFERRED:
                 added.setdefault(into, []).extend(new)
                 new = []
             kept[into] = tuple(new)
-        stages.append(replace(change, objects=replace(change.objects, **kept)))
+        stages.append(replace(change, objects=replace(change.objects, **kept), files=()))
     more: dict[str, Any] = {into: (*getattr(objects, into), *new) for into, new in added.items() if new}
     notes = tuple(
         Note("default", type(new[0]).__name__, "those that changes bring are there from the beginning", len(new))
@@ -91,15 +104,29 @@ def _is_same(old: Any, new: Any) -> bool:
 
 
 def _said(one: Any) -> dict[str, Any]:
-    said = {each.name: getattr(one, each.name) for each in fields(one) if each.name not in _OF_THE_SERVER}
+    said = {each.name: _plain(getattr(one, each.name)) for each in fields(one) if each.name not in _OF_THE_SERVER}
     if isinstance(one, Namespace):
         said["labels"] = {**one.labels, NAMESPACE_LABEL: one.name}
+    if isinstance(one, Job):
+        said.pop("selector")  # made by the API server, of the uid
     return said
 
 
-def _check(into: str, one: Any, *, is_new: bool) -> None:
+def _plain(value: Any) -> Any:
+    """A value of a field; the template that a CronJob makes Jobs of is an object like others."""
+    if isinstance(value, Job):
+        return _said(value)
+    if isinstance(value, PodTemplate):
+        return replace(value, labels=_plain(value.labels), annotations=_plain(value.annotations))
+    if isinstance(value, Mapping):
+        return {key: one for key, one in value.items() if key not in _MARKS_OF_THE_SERVER}
+    return value
+
+
+def _check(into: str, one: Any, change: Change, *, is_new: bool) -> None:
     kind, name = type(one).__name__, "/".join(filter(None, _name(one)))
-    if into in FIXED:
-        raise InputError(f"not modelled: a change that applies a {kind}", field=f"{kind} {name}")
-    if into not in STEERED and not is_new:
-        raise InputError(f"not modelled: a change of a {kind} that is there", field=f"{kind} {name}")
+    if into not in FIXED and (into in STEERED or is_new):
+        return
+    what = f"a new {kind} while the cluster runs" if is_new else f"a change of a {kind} that is there"
+    file, line = place_of(change.files, kind, getattr(one, "namespace", ""), one.name)
+    raise InputError(f"not modelled: {what}", file=file, line=line, field=f"{kind} {name}")

@@ -75,7 +75,7 @@ class Controllers:
         }
         self._all += sets.values()
         for rollout in native.rollouts:
-            numbers = {number for _, _, number in rollout.specs}
+            numbers = {number for _, _, number in rollout.specs}.union(rollout.old)
             if isinstance(rollout.specs[0][1], Deployment):
                 above = DeploymentController(rollout, {number: sets[number] for number in numbers}, desk)
                 self._all.append(above)

@@ -23,7 +23,7 @@ class DeploymentController:
 
     def __init__(self, rollout: Rollout, sets: dict[int, ReplicaSetController], desk: Desk) -> None:
         self._rollout, self._sets, self._desk = rollout, sets, desk
-        self._known: list[int] = []
+        self._known: list[int] = list(rollout.old)
         self._seen: tuple[int, int, int, int] | None = None
         self._since = desk.now
         self._told = self._whole = False

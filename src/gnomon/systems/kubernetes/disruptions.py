@@ -28,7 +28,9 @@ class Disruptions:
     ) -> None:
         self._desk, self._fleets = desk, fleets
         self._fleet_of = {task: number for number, fleet in enumerate(fleets) for task in fleet.tasks}
-        self._rollout_of = {number: one for one in rollouts for _, _, number in one.specs}
+        self._rollout_of = {
+            number: one for one in rollouts for number in (*(fleet for _, _, fleet in one.specs), *one.old)
+        }
         self._tasks = {
             id(budget): [
                 task

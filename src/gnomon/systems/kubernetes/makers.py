@@ -7,16 +7,17 @@ are made is the matter of the controllers (``controllers``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gnomon.model.errors import InputError
+from gnomon.formats.files import Path
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.claim_templates import template_of
 from gnomon.systems.kubernetes.daemon_pods import bound_to, is_steered, should_run, tolerating
 from gnomon.systems.kubernetes.job_rules import places
 from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, Pod, Requirement
+from gnomon.systems.kubernetes.revisions import HASH_LABEL, current, of_template, oldest_first
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import (
     DaemonSet,
@@ -29,7 +30,6 @@ from gnomon.systems.kubernetes.workloads import (
 )
 
 ANNOTATIONS: Final = "gnomon.dev/"
-HASH_LABEL: Final = "pod-template-hash"
 INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
 ORDINAL_LABEL: Final = "apps.kubernetes.io/pod-index"
 _HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -38,10 +38,11 @@ _HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Objects that are applied while the cluster runs."""
+    """Objects that are applied while the cluster runs; ``files``: where they were read, for errors."""
 
     at_ns: int
     objects: Objects
+    files: tuple[Path, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,11 @@ class DaemonRollout:
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A Deployment or StatefulSet over time: ``specs`` are (from when, what it says, the number of its fleet)."""
+    """A Deployment or StatefulSet over time: ``specs`` are (from when, what it says, the number of its fleet); ``old``:
+    the fleets of earlier versions that are there at first, the oldest first."""
 
     specs: tuple[tuple[int, Deployment | StatefulSet, int], ...]
+    old: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,20 +167,22 @@ class Maker:
     def all(self, jobs: Iterable[JobRun]) -> Made:
         """All of them; ``jobs``: those that are there, or come later (their fleets are made here)."""
         objects = self._objects
-        steered = {(one.namespace, one.name) for change in self._changes for one in change.objects.deployments}
-        owned = {(one.namespace, one.owner.name) for one in objects.replica_sets if one.owner is not None}
+        later = {(one.namespace, one.name) for change in self._changes for one in change.objects.deployments}
+        steered = later & {(one.namespace, one.name) for one in objects.deployments}
+        owned: dict[tuple[str, str], list[ReplicaSet]] = {}
         for one in objects.replica_sets:
-            if one.template is not None:
+            key = one.namespace, one.owner.name if one.owner is not None else ""
+            if key[1]:
+                owned.setdefault(key, []).append(one)
+            if one.template is not None and key not in steered:
                 self._replica_set(one)
         for deployment in objects.deployments:
             key = deployment.namespace, deployment.name
-            if key in owned and key in steered:
-                raise InputError(
-                    "not modelled: a change of a Deployment whose ReplicaSets are among the objects",
-                    field=f"Deployment {deployment.namespace}/{deployment.name}",
-                )
-            if key not in owned:  # else its ReplicaSet makes them
-                self._deployment([(0, deployment), *self._later("deployments", key)])
+            specs = [(0, deployment), *self._later("deployments", key)]
+            if key not in owned:
+                self._deployment(specs)
+            elif key in steered:  # else its ReplicaSets make them
+                self._live_deployment(specs, owned[key])
         for stateful in objects.stateful_sets:
             self._stateful([(0, stateful), *self._later("stateful_sets", (stateful.namespace, stateful.name))])
         for daemons in objects.daemon_sets:
@@ -213,14 +218,16 @@ class Maker:
             for pod in change.objects.pods:
                 self._add(self._admit(pod), change.at_ns)
 
-    def _replica_set(self, one: ReplicaSet) -> None:
+    def _replica_set(self, one: ReplicaSet, more: int = 0) -> int:
+        """Its fleet, with so many places more than it is to have at first."""
         assert one.template is not None
         tasks = list(self._have.get((one.namespace, one.kind, one.name), ()))
-        owner = Owner(one.kind, one.name, one.uid)
-        for number in range(one.replicas - len(tasks)):
-            tasks.append(self._make(one, owner, one.template, self._name(one, f"{one.name}-{number}")))
+        owner, lacking = Owner(one.kind, one.name, one.uid), max(one.replicas - len(tasks), 0)
+        for number in range(lacking + more):
+            name, submit_ns = self._name(one, f"{one.name}-{number}"), 0 if number < lacking else NEVER
+            tasks.append(self._make(one, owner, one.template, name, submit_ns))
         workload = one.owner.name if one.owner is not None else one.name
-        self._fleet(one.kind, one, one.name, tasks, one.replicas, workload=workload)
+        return self._fleet(one.kind, one, one.name, tasks, one.replicas, workload=workload)
 
     def _fleet(self, kind: str, one: Workload, name: str, tasks: Sequence[int], wanted: int = 0, **more: Any) -> int:
         """A fleet; ``workload``: whose name it goes by, its own where nothing is said; ``nodes``: of its pods."""
@@ -237,24 +244,41 @@ class Maker:
 
     def _deployment(self, specs: list[tuple[int, Deployment]]) -> None:
         fleets: dict[str, int] = {}
-        most = _most_places(specs)
-        listed: list[tuple[int, Deployment | StatefulSet, int]] = []
-        for at, one in specs:
-            text = template_hash(one.template)
+        versions = [template_hash(one.template) for _, one in specs]
+        most = _most_places(specs, versions)
+        for (at, one), text in zip(specs, versions, strict=True):
             if text not in fleets:
                 first = not fleets
-                name, template = f"{one.name}-{text}", with_hash(one.template)
                 now = one.replicas if first and at == 0 else 0
-                stem = one.name if first else name
-                owner = Owner("ReplicaSet", name)
-                tasks = [
-                    self._make(one, owner, template, self._name(one, f"{stem}-{k}"), 0 if k < now else NEVER)
-                    for k in range(most[text])
-                ]
-                fleets[text] = self._fleet("ReplicaSet", one, name, tasks, now)
-                self.made.replica_sets.append(_replica_set_of(one, name, template))
-            listed.append((at, one, fleets[text]))
-        self.made.rollouts.append(Rollout(tuple(listed)))
+                fleets[text] = self._version(one, text, most[text], now=now, stem=one.name if first else "")
+        self.made.rollouts.append(_rollout(specs, versions, fleets))
+
+    def _version(self, one: Deployment, text: str, places: int, *, now: int = 0, stem: str = "") -> int:
+        """A new ReplicaSet of a Deployment, and its fleet; ``now``: how many of its pods are there at first."""
+        name, template = f"{one.name}-{text}", with_hash(one.template)
+        owner = Owner("ReplicaSet", name)
+        tasks = [
+            self._make(one, owner, template, self._name(one, f"{stem or name}-{k}"), 0 if k < now else NEVER)
+            for k in range(places)
+        ]
+        self.made.replica_sets.append(_replica_set_of(one, name, template))
+        return self._fleet("ReplicaSet", one, name, tasks, now)
+
+    def _live_deployment(self, specs: list[tuple[int, Deployment]], sets: Sequence[ReplicaSet]) -> None:
+        """One that runs already, and changes: its ReplicaSets are there, and it goes on from them."""
+        sets = oldest_first([one for one in sets if one.template is not None])
+        now = current(specs[0][1], sets)
+        versions = [now.name]
+        for _, one in specs[1:]:
+            alike = now if one.template == specs[0][1].template else of_template(one.template, sets)
+            versions.append(template_hash(one.template) if alike is None else alike.name)
+        most = _most_places(specs, versions, before=(now.name, now.replicas))
+        fleets = {one.name: self._replica_set(one, most.get(one.name, 0)) for one in sets}
+        old = tuple(fleets[one.name] for one in sets if one is not now)
+        for (_, one), text in zip(specs, versions, strict=True):
+            if text not in fleets:
+                fleets[text] = self._version(one, text, most[text])
+        self.made.rollouts.append(_rollout(specs, versions, fleets, old))
 
     def _stateful(self, specs: list[tuple[int, StatefulSet]]) -> None:
         """A fleet for each change of the template: a pod that is there again has a place of its own."""
@@ -320,12 +344,20 @@ class Maker:
         self.made.jobs.append(replace(run, fleet=self._fleet("Job", job, job.name, tasks)))
 
 
-def _most_places(specs: Sequence[tuple[int, Deployment]]) -> dict[str, int]:
-    """How many places each version needs: a pod that was deleted to scale down is not made again in its old place."""
+def _rollout(
+    specs: Sequence[tuple[int, Deployment]], versions: Sequence[str], fleets: Mapping[str, int], old: Sequence[int] = ()
+) -> Rollout:
+    pairs = zip(specs, versions, strict=True)
+    return Rollout(tuple((at, one, fleets[text]) for (at, one), text in pairs), tuple(old))
+
+
+def _most_places(
+    specs: Sequence[tuple[int, Deployment]], versions: Sequence[str], before: tuple[str, int] = ("", 0)
+) -> dict[str, int]:
+    """How many places each version needs: a pod that was deleted to scale down is not made again in its old place.
+    ``before``: the version that is there already, and how many places it has."""
     most: dict[str, int] = {}
-    before: tuple[str, int] = "", 0
-    for _, one in specs:
-        text = template_hash(one.template)
+    for (_, one), text in zip(specs, versions, strict=True):
         grown = one.replicas - (before[1] if before[0] == text else 0)
         most[text] = most.get(text, 0) + max(0, grown)
         before = text, one.replicas

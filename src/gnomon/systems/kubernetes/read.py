@@ -229,6 +229,15 @@ class _Collector:
             yield Note("guess", kind, "objects that are there in two states, of one uid: the first counts", count)
 
 
+def place_of(files: Iterable[Path], kind: str, namespace: str, name: str) -> tuple[str | None, int | None]:
+    """In which of some files an object stands, and in which line it begins; None where it is not found."""
+    for file in files:
+        for item in read_items(file):
+            if isinstance(item, Item) and _is_named(item.value, kind, namespace or "default", name):
+                return item.file, item.line("metadata", "name")
+    return None, None
+
+
 def _once(item: Item) -> Any:
     """What locates an item, read only once."""
     located: list[Any] = []

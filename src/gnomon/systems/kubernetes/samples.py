@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,7 @@ from gnomon.formats.files import Path
 from gnomon.model.errors import InputError
 from gnomon.model.quantity import parse_duration
 from gnomon.model.usage import Profile, Usage
+from gnomon.model.work import Note
 from gnomon.systems.kubernetes.annotations import USAGE
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.quantity import parse_quantity
@@ -67,6 +68,14 @@ class Samples:
 
     pods: dict[str, Usage] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    """Pods that ``kubectl top`` lists, and that are not there."""
+
+    def notes(self) -> Iterator[Note]:
+        """What of the files counts for nothing."""
+        if self.gone:
+            names = f"{', '.join(self.gone[:5])}{'...' if self.gone[5:] else ''}"
+            yield Note("guess", "kubectl top", f"pods that are not there, left out: {names}", len(self.gone))
 
     def beside(self, node: str, bound: Iterable[Pod]) -> int:
         """The memory that is used on a node beside its pods, as its reading and theirs have it (a pod without one uses
@@ -82,7 +91,7 @@ class Samples:
 def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod], nodes: Mapping[str, int]) -> Samples:
     """What files say of the use of pods, and of ``nodes``, each with its memory (0: not known).
 
-    Raises InputError, also for pods and nodes that are not there.
+    Raises InputError, also for pods and nodes that are not there; pods that ``kubectl top`` alone knows are left out.
     """
     found: dict[str, Points] = {}
     samples = Samples()
@@ -94,6 +103,7 @@ def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod], nodes: Mapping[
             continue
         top = read_top(file, lines, pods, nodes)
         samples.nodes |= top.nodes
+        samples.gone += top.gone
         for key, amounts in top.pods.items():
             for name, amount in amounts.items():
                 found.setdefault(key, {}).setdefault(name, {})[0] = amount

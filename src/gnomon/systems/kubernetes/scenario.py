@@ -26,6 +26,7 @@ from gnomon.systems.kubernetes.job_runs import runs_of
 from gnomon.systems.kubernetes.left_out import notes_of
 from gnomon.systems.kubernetes.makers import Change, DaemonRollout, Fleet, JobRun, Maker, Rollout
 from gnomon.systems.kubernetes.making import Admission
+from gnomon.systems.kubernetes.missing_owners import with_owners
 from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
 from gnomon.systems.kubernetes.read import read
@@ -62,8 +63,12 @@ def read_scenario(paths: Path | Sequence[Path], **options: Any) -> Scenario:
 
     ``usage``: files of samples; ``changes``: pairs of a time (ns) and files; ``until_ns``: when the run ends.
     """
-    changes = tuple(Change(at_ns, read(files)) for at_ns, files in options.pop("changes", ()))
+    changes = tuple(Change(at_ns, read(files), _listed(files)) for at_ns, files in options.pop("changes", ()))
     return scenario_of(read(paths), changes=changes, **options)
+
+
+def _listed(files: Path | Sequence[Path]) -> tuple[Path, ...]:
+    return (files,) if isinstance(files, str) or not isinstance(files, Sequence) else tuple(files)
 
 
 def scenario_of(
@@ -84,6 +89,7 @@ def scenario_of(
     for stage in (objects, *(change.objects for change in changes)):
         _check_number(stage)
     objects, changes = applied(objects, changes)
+    objects = with_owners(objects)
     found = claimed(objects, [change.objects for change in changes])
     whole = as_created(found.added_to(objects))
     notes = [*whole.notes, *found.notes, *notes_of(whole, changes, until_ns)]
@@ -98,6 +104,7 @@ def scenario_of(
         raise InputError("two pods of one name", field="metadata.name", found=twice)
     known = {node.name: node.capacity.get("memory", 0) for node in whole.nodes}
     samples = read_samples(usage, named, known)
+    notes += samples.notes()
     names = {task: fleet.workload for fleet in made.fleets for task in fleet.tasks}
     work = Work.from_tasks(
         _task(pod, made.submit_ns[task], names.get(task), samples.pods.get(pod.key)) for task, pod in enumerate(pods)

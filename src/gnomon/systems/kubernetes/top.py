@@ -27,6 +27,8 @@ class Top:
 
     pods: dict[str, dict[str, int]] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    """Pods that are not there (any more, or yet)."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,11 @@ def read_top(file: str, lines: Sequence[str], pods: Mapping[str, Pod], nodes: Ma
         if of_nodes:
             _read_node(row, amounts, nodes, top)
             continue
-        used = top.pods.setdefault(_key(row, pods, by_name), {})
+        key = _key(row, pods, by_name)
+        if key not in pods:
+            top.gone += [key] if key not in top.gone else []
+            continue
+        used = top.pods.setdefault(key, {})
         for name, amount in amounts.items():  # of all containers together
             used[name] = used.get(name, 0) + amount
     return top
@@ -110,14 +116,12 @@ def _rows(file: str, header: Sequence[str], lines: Sequence[str]) -> Iterator[_R
 
 
 def _key(row: _Row, pods: Mapping[str, Pod], by_name: Mapping[str, Sequence[str]]) -> str:
-    """Whom a line is about. Without a namespace, as of one namespace alone, it is the one pod of that name."""
+    """Whom a line is about, be it there or not. Without a namespace, as of one namespace alone, it is the one pod of
+    that name."""
     word = "POD" if "POD" in row.cells else "NAME"
     name, namespace = row.cells[word], row.cells.get("NAMESPACE")
     found = [f"{namespace}/{name}"] if namespace is not None else list(by_name.get(name, ()))
     if len(found) > 1:
         problem = "pods of several namespaces have this name: print it with -A"
         raise InputError(problem, file=row.file, line=row.line, field=word, found=name, allowed=", ".join(found))
-    if not found or found[0] not in pods:
-        allowed = by_name if namespace is None else pods
-        raise unknown_name("pod", found[0] if found else name, allowed).at(file=row.file, line=row.line, field=word)
-    return found[0]
+    return found[0] if found else name
