@@ -75,7 +75,7 @@ def _longest(waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
-    headers = ["WAITS", "RULE", "FOR", "SINCE", "LASTED", "EARLIEST", "NUMBERS"]
+    headers = ["WAITS", "RULE", "FOR", "SINCE", "LASTED", "EARLIEST", "WHY", "NUMBERS"]
     rows = []
     for one in waiting:
         numbers = one["numbers"]
@@ -86,11 +86,16 @@ def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
                 one["object"] or NOTHING,
                 *(moment(numbers.get(name)) for name in _TIMES),
                 moment(one["earliest_s"]),
-                _numbers({name: value for name, value in numbers.items() if name not in _TIMES}) or NOTHING,
+                one.get("text") or NOTHING,
+                NOTHING if one.get("text") else _measured(numbers),
             ]
         )
     kept = [i for i in range(len(headers)) if i < 3 or any(row[i] != NOTHING for row in rows)]
     return table([headers[i] for i in kept], [[row[i] for i in kept] for row in rows])
+
+
+def _measured(numbers: Mapping[str, Any]) -> str:
+    return _numbers({name: value for name, value in numbers.items() if name not in _TIMES}) or NOTHING
 
 
 def _numbers(numbers: Mapping[str, Any]) -> str:

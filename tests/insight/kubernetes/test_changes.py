@@ -134,9 +134,19 @@ class TestOthers:
         assert found.changes[-1].what == "one more node like a: it fits on that"
 
     def test_nothing_is_told_that_was_not_confirmed(self) -> None:
-        found = told("p", node("a"), pod("p", cpu="8", spec="nodeSelector: {pool: x}, "))
+        found = told("p", node("a"), pod("p", spec="nodeSelector: {pool: x}, schedulingGates: [{name: a/b}], "))
         assert found.changes == ()
-        assert found.notes[0] == "no single change that was tried lets it fit"
+
+    def test_two_changes_where_two_rules_hold_it(self) -> None:
+        """It is too large for the node, and the node has another label."""
+        found = told("p", node("a"), pod("p", cpu="8", spec="nodeSelector: {pool: x}, "))
+        assert found.notes[:2] == (
+            "no single change that was tried lets it fit",
+            "what is listed is two changes together",
+        )
+        assert [one.what for one in found.changes] == [
+            "select nodes without pool=x, and ask for 4 cpu instead of 8: it fits on a"
+        ]
 
 
 class TestWhyNot:

@@ -8,6 +8,7 @@ from gnomon.insight.kubernetes.subjects import find_subject, node_named
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.objects import Node, Owner, Pod
 from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.workloads import CronJob
 
 HASH = {"pod-template-hash": "7d9"}
 PODS = (
@@ -32,6 +33,9 @@ OBJECTS = Objects(nodes=(Node("n1"), Node("n2")), pods=PODS)
         ("sts/blog/db", "statefulset/blog/db", "blog/db-0"),
         ("9-b", "pod/shop/web-7d9-b", "shop/web-7d9-b"),
         ("web", "deployment/shop/web", "shop/web-7d9-b"),
+        ("deployment.apps/web", "deployment/shop/web", "shop/web-7d9-b"),
+        ("Deployment/web", "deployment/shop/web", "shop/web-7d9-b"),
+        ("statefulsets/blog/db", "statefulset/blog/db", "blog/db-0"),
     ],
 )
 def test_a_name_means(text: str, name: str, first: str) -> None:
@@ -55,6 +59,28 @@ def test_a_name_that_means_none_or_several_is_an_error(text: str, problem: str) 
 
 
 def test_nodes() -> None:
-    assert (node_named("node/n1", OBJECTS), node_named("n1", OBJECTS)) == ("n1", None)
+    assert (node_named("node/n1", OBJECTS), node_named("n", OBJECTS)) == ("n1", None)
     with pytest.raises(InputError, match="no node has this name"):
         node_named("node/x", OBJECTS)
+
+
+class TestExactNames:
+    """An exact name goes before a part of one, whatever kind it is of."""
+
+    PODS = (Pod("agent-n1", "kube-system", node_name="n1", uid="5"), Pod("n2", "shop", uid="6"))
+
+    def test_a_node_goes_before_pods_that_have_its_name_in_theirs(self) -> None:
+        assert node_named("n1", Objects(nodes=OBJECTS.nodes, pods=self.PODS)) == "n1"
+
+    def test_a_pod_of_just_that_name_goes_before_the_node(self) -> None:
+        objects = Objects(nodes=OBJECTS.nodes, pods=self.PODS)
+        assert node_named("n2", objects) is None
+        assert find_subject("n2", objects, self.PODS).name == "pod/shop/n2"
+
+
+def test_the_pods_of_a_cron_job_are_those_of_its_jobs() -> None:
+    pods = (Pod("nightly-280-x", "shop", owner=Owner("Job", "nightly-280"), uid="7"),)
+    objects = Objects(nodes=OBJECTS.nodes, pods=pods, cron_jobs=(CronJob("nightly", "shop"),))
+    for text in ("cronjob/nightly", "cronjob.batch/nightly", "cj/shop/nightly"):
+        found = find_subject(text, objects, pods)
+        assert (found.name, found.pods) == ("cronjob/shop/nightly", pods)

@@ -169,6 +169,8 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
             return f"at {then} it was sent away from {where}, which an operator emptied"
         case Reason.DELETED:
             return f"it was deleted{when} on {where}"
+        case Reason.PREEMPTED if "by" in facts:
+            return f"it gave way to {ground.work.id(int(facts['by']))}{when} on {where}"
     return f"it was lost with {where}, which {node_story(ground, row)}"
 
 

@@ -9,6 +9,7 @@ from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.changes import Simulate
 from gnomon.insight.kubernetes.moment import Moment, exists, happens, pods_now, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
+from gnomon.insight.kubernetes.others import explain_other
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
 from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
 from gnomon.insight.kubernetes.turn_answer import of_moment
@@ -37,6 +38,9 @@ def explain(
 
         return of_kept(subject, scenario, log, why_not=why_not)
     objects = native.objects
+    other = explain_other(subject, native)
+    if other is not None:
+        return other
     node = node_named(subject, objects)
     ended = tuple(pod for pod in objects.pods if pod.is_terminal)
     who = None if node is not None else find_subject(subject, objects, (*native.pods, *ended))

@@ -16,11 +16,14 @@ from gnomon.insight.explain.changes import Change
 from gnomon.insight.explain.phrases import Plain, counted, listed
 from gnomon.insight.kubernetes.classes import Judged, judged
 from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.subjects import owner_of
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
 from gnomon.systems.kubernetes.objects import Node, Pod, PodSpec
 from gnomon.systems.kubernetes.preemption import Candidate
 from gnomon.systems.kubernetes.profile import PreemptionArgs, Settings
-from gnomon.systems.kubernetes.state import Ints, State, Surroundings
+from gnomon.systems.kubernetes.state import Ints, Placed, State, Surroundings
+
+HASH = "pod-template-hash"
 
 TRIALS_MAX = 400
 """How many changes are tried at most."""
@@ -44,6 +47,8 @@ class Option:
     attempt: Callable[[], Effect | None]
     group: str = ""
     """Of one group only the cheapest that helps is told."""
+    spec: PodSpec | None = None
+    """The pod's spec after the change, if that is what changes: then another change may be tried on top of it."""
 
     @property
     def cost(self) -> float:
@@ -108,6 +113,46 @@ class Bench:
         texts = named[:NAMED_MAX] if rest <= 0 else [*named[: NAMED_MAX - 1], f"{len(nodes) - NAMED_MAX + 1:,} more"]
         return Effect(f"{counted(len(nodes), 'node')} take it then ({listed(texts)})", len(nodes))
 
+    # ------------------------------------------------------------------ its own workload
+
+    @cached_property
+    def _sets(self) -> frozenset[str]:
+        """The ReplicaSets of the Deployment that the pod belongs to."""
+        kind, name = owner_of(self.pod, self.moment.objects)
+        return frozenset(
+            one.name
+            for one in self.moment.objects.replica_sets
+            if one.namespace == self.pod.namespace and one.owner is not None and one.owner.kind == kind == "Deployment"
+            and one.owner.name == name
+        )  # fmt: skip
+
+    def is_sibling(self, other: Pod) -> bool:
+        """Whether another pod is of the same workload: what the pod's template says is true of it too, and it is made
+        anew when it goes."""
+        mine, its = self.pod.owner, other.owner
+        if mine is None or its is None or other.namespace != self.pod.namespace:
+            return False
+        if (mine.kind, mine.name) == (its.kind, its.name) or {mine.name, its.name} <= self._sets:
+            return True
+        stems = [one.owner.name.removesuffix(f"-{one.labels.get(HASH, '-')}") for one in (self.pod, other) if one.owner]
+        return mine.kind == its.kind == "ReplicaSet" and HASH in other.labels and stems[0] == stems[1]
+
+    def preempting_strangers(self, pod: Pod) -> Candidate | None:
+        """As :meth:`preempting` for a pod of another priority, which all of its workload then have."""
+        chosen = self.preempting(pod)
+        if chosen is None or not any(self.is_sibling(one.pod) for one in chosen.victims):
+            return chosen
+        raised = [one for there in self.state.pods for one in there.values() if self.is_sibling(one.pod)]
+        with self.without([one.pod.key for one in raised]) as taken:
+            for placed, where in taken:
+                spec = replace(placed.pod.spec, priority=max(pod.priority, placed.pod.priority))
+                self.state.place(replace(placed.pod, spec=spec), self.state.names[where], start_ns=placed.start_ns)
+            try:
+                return self.preempting(pod)
+            finally:
+                for placed, _ in taken:
+                    self.state.remove(placed.pod.key)
+
     # ------------------------------------------------------------------ with preemption
 
     def preempting(self, pod: Pod) -> Candidate | None:
@@ -124,14 +169,14 @@ class Bench:
     # ------------------------------------------------------------------ another cluster
 
     @contextmanager
-    def without(self, keys: Iterable[str]) -> Iterator[None]:
-        """The cluster without some of its pods."""
-        taken = []
+    def without(self, keys: Iterable[str]) -> Iterator[list[tuple[Placed, int]]]:
+        """The cluster without some of its pods, which are given with the numbers of their nodes."""
+        taken: list[tuple[Placed, int]] = []
         for key in keys:
             where = self.state.where[key]
             taken.append((self.state.remove(key), where))
         try:
-            yield
+            yield taken
         finally:
             for placed, where in taken:
                 self.state.put(placed, where)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +10,16 @@ import numpy as np
 from gnomon.insight.explain.changes import NODES, OTHERS
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity
+from gnomon.insight.kubernetes.scaling import scaled_down, workload_of
 from gnomon.systems.kubernetes.objects import HOSTNAME, ZONE, Node, Pod, Requirement
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.state import Placed
+
+CONDITIONS = frozenset(
+    f"node.kubernetes.io/{name}"
+    for name in ("not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable")
+)
+"""Taints that the cluster takes away when the condition of the node is well again."""
 
 NODES_MAX = 12
 """On how many nodes pods that could go are looked for, those first that come nearest."""
@@ -45,6 +52,30 @@ def uncordon(bench: Bench) -> Iterator[Option]:
             )
 
 
+def ready_again(bench: Bench) -> Iterator[Option]:
+    """A node that is not as it should be, and is so again: no more than its own taints say keeps the pod away."""
+    found = bench.found
+    mask = found.only("TaintToleration") & found.masks.get("TaintToleration", np.zeros(len(bench.state.nodes), bool))
+    for i in np.flatnonzero(mask).tolist():
+        node = bench.state.nodes[i]
+        if bench.target not in (None, i):
+            continue
+        well = replace(node, taints=tuple(one for one in node.taints if one.key not in CONDITIONS))
+        if well.taints == node.taints:
+            continue
+        yield Option(
+            kind=OTHERS,
+            size=0.15,
+            phrase=f"{node.name} is Ready again",
+            object=f"node/{node.name}",
+            field="status.conditions[Ready]",
+            before="Unknown" if any(one.key.endswith("/unreachable") for one in node.taints) else "False",
+            after="True",
+            attempt=lambda well=well: _on_node(bench, well),  # type: ignore[misc]
+            group="ready again",
+        )
+
+
 def _on_node(bench: Bench, node: Node) -> Effect | None:
     with bench.with_node(node):
         return bench.effect(bench.nodes())
@@ -66,8 +97,9 @@ def pods_in_the_way(bench: Bench) -> Iterator[Option]:
     for node in nodes:
         short = {name: amount - int(found.free(name)[node]) for name, amount in found.asked.items()}
         short = {name: amount for name, amount in short.items() if amount > 0}
-        for placed in _smallest(state.pods[node].values(), short):
-            yield _removal(bench, placed, node)
+        others = [one for one in state.pods[node].values() if not bench.is_sibling(one.pod)]
+        for placed in _smallest(others, short):
+            yield from _removal(bench, placed, node)
             yield from _shrinking(bench, placed, node, short)
 
 
@@ -79,19 +111,22 @@ def _never(bench: Bench) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return never
 
 
-def _smallest(pods: object, short: dict[str, int]) -> list[Placed]:
-    """The least important and smallest pods of those whose end leaves enough; those of DaemonSets would come back."""
+def _smallest(pods: Iterable[Placed], short: dict[str, int]) -> list[Placed]:
+    """The least important and smallest pods of those whose end leaves enough; those of DaemonSets would come back, and
+    those that are terminating go anyway."""
     able = [
         one
-        for one in pods  # type: ignore[attr-defined]
-        if (one.pod.owner is None or one.pod.owner.kind not in ("DaemonSet", "Node"))
+        for one in pods
+        if not one.pod.is_terminating
+        and (one.pod.owner is None or one.pod.owner.kind not in ("DaemonSet", "Node"))
         and all(one.shape.requests.get(name, 0) >= amount for name, amount in short.items())
     ]
     name = max(short, default="")
     return sorted(able, key=lambda one: (one.shape.priority, one.shape.requests.get(name, 0), one.pod.key))[:2]
 
 
-def _removal(bench: Bench, placed: Placed, node: int) -> Option:
+def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Option]:
+    """End a bare pod; one that a controller would make anew goes when its workload is scaled down."""
     key, where = placed.pod.key, bench.state.names[node]
 
     def attempt() -> Effect | None:
@@ -99,8 +134,11 @@ def _removal(bench: Bench, placed: Placed, node: int) -> Option:
             nodes = bench.nodes()
             return bench.effect(nodes[nodes == node])
 
+    if placed.pod.owner is not None:
+        yield from scaled_down(bench, placed.pod, where, attempt)
+        return
     amounts = ", ".join(quantity(name, amount) for name, amount in placed.shape.requests.items())
-    return Option(
+    yield Option(
         kind=OTHERS,
         size=1.0,
         phrase=f"delete {key} on {where}" + (f" (it asks for {amounts})" if amounts else ""),
@@ -138,11 +176,16 @@ def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -
                 bench.state.remove(smaller.key)
 
     less, more = quantity(name, has - amount), quantity(name, has)
+    whose, where = f"pod/{smaller.key}", bench.state.names[node]
+    who = f"{smaller.key} on {where}"
+    if smaller.owner is not None:
+        whose = workload_of(smaller, bench.moment.objects)
+        who = f"{whose}, of which {smaller.name} is on {where},"
     yield Option(
         kind=OTHERS,
         size=amount / has,
-        phrase=f"let {smaller.key} on {bench.state.names[node]} ask for {less} instead of {more}",
-        object=f"pod/{smaller.key}",
+        phrase=f"let {who} ask for {less} instead of {more}",
+        object=whose,
         field=field,
         before=more,
         after=less,
@@ -265,8 +308,9 @@ def largest_ever(bench: Bench) -> str:
             left, node, beside = best
             if not node.capacity and not node.allocatable:
                 return f"{node.name} states no capacity (status.capacity), nor does a node that offers more"
-            capacity = node.capacity.get(name, 0)
             text = f"an empty node like {node.name} has room for {quantity(name, left)} at most"
-            parts = f"capacity {quantity(name, capacity)}, allocatable {quantity(name, node.allocatable.get(name, 0))}"
+            parts = f"allocatable {quantity(name, node.allocatable.get(name, 0))}"
+            if name in node.capacity:
+                parts = f"capacity {quantity(name, node.capacity[name])}, {parts}"
             return f"{text} ({parts}" + (f", {quantity(name, beside)} for DaemonSets)" if beside else ")")
     return ""

@@ -25,6 +25,8 @@ VALUES_MAX = 12
 """How many values of a label are tried in the place of one."""
 
 HASH = "pod-template-hash"
+HONOR = "Honor"
+"""nodeTaintsPolicy with which nodes do not count whose taints the pod does not tolerate, as those that are lost."""
 SKEWS = (1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 1000)
 """By how much maxSkew is raised, until it helps."""
 
@@ -116,6 +118,7 @@ def _option(bench: Bench, field: str, before: str, after: str, spec: PodSpec, al
         after=after,
         attempt=lambda: bench.with_spec(spec),
         group=f"value of {field}",
+        spec=spec,
     )
 
 
@@ -129,6 +132,7 @@ def _removal(bench: Bench, field: str, before: str, spec: PodSpec, verb: str, si
         before=before,
         after=None,
         attempt=lambda: bench.with_spec(spec),
+        spec=spec,
     )
 
 
@@ -149,6 +153,10 @@ def spreads(bench: Bench) -> Iterator[Option]:
             own = with_label_keys(one.label_selector, bench.pod.labels, (HASH,))
             keyed = replace(one, label_selector=own, match_label_keys=(*one.match_label_keys, HASH))
             yield _spread(bench, i, keyed, f"{place}.matchLabelKeys", (None, HASH), 0.25)
+        if one.node_taints_policy != HONOR:
+            honest = replace(one, node_taints_policy=HONOR)
+            values_of = (one.node_taints_policy, HONOR)
+            yield _spread(bench, i, honest, f"{place}.nodeTaintsPolicy", values_of, 0.4)
         for step in SKEWS:
             wider = replace(one, max_skew=one.max_skew + step)
             values = (one.max_skew, wider.max_skew)
@@ -180,6 +188,7 @@ def _spread(
         after=after,
         attempt=lambda: bench.with_spec(spec),
         group=f"spread {field}",
+        spec=spec,
     )
 
 

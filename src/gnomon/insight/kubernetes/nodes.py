@@ -11,6 +11,9 @@ from gnomon.systems.kubernetes.scenario import Native
 
 RESOURCES_MAX = 4
 
+NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+"""Taints of a node whose Ready condition is not true (``pkg/controller/nodelifecycle``, taintKeyThroughMap)."""
+
 
 def explain_node(native: Native, name: str) -> Explanation:
     """What a node of a snapshot holds, whether it takes pods, and why not."""
@@ -28,10 +31,17 @@ def explain_node(native: Native, name: str) -> Explanation:
     against = closed_by(node)
     text = f"{name} has {counted(len(there), 'pod')}"
     text += f", which ask for {listed(parts, RESOURCES_MAX)}" if parts else ", and states no capacity (status.capacity)"
-    state = "closed" if node.unschedulable else "open"
+    ready = is_ready(node)
+    state = "not ready" if not ready else "closed" if node.unschedulable else "open"
     if against:
         text += f"; {listed(against)}"
     return Explanation(f"node/{name}", state, text, text)
+
+
+def is_ready(node: Node) -> bool:
+    """Whether a node says that it is ready, and has no taint that says otherwise."""
+    said = next((one.status for one in node.conditions if one.type == "Ready"), "True")
+    return said == "True" and not any(one.key in NOT_READY for one in node.taints)
 
 
 def closed_by(node: Node) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnomon.insight.explain.changes import OWN
-from gnomon.insight.explain.phrases import listed
+from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
 from gnomon.systems.kubernetes.objects import Container, PodSpec, Taint, Toleration
@@ -60,17 +60,19 @@ def _asking(bench: Bench, amounts: Mapping[str, int]) -> Iterator[Option]:
         spec, field = changed
         fields.append(field)
     before = ", ".join(written(name, asked[name]) for name in amounts)
+    more = before if len(amounts) == 1 else listed([quantity(name, asked[name]) for name in amounts])
     less = listed([quantity(name, amount) for name, amount in amounts.items()])
     yield Option(
         kind=OWN,
         size=sum((asked[name] - amount) / asked[name] for name, amount in amounts.items()),
-        phrase=f"ask for {less} instead of {before}",
+        phrase=f"ask for {less} instead of {more}",
         object=f"pod/{bench.pod.key}",
         field=", ".join(fields),
         before=before,
         after=", ".join(written(name, amount) for name, amount in amounts.items()),
         attempt=lambda: bench.with_spec(spec),
         group=f"request {sorted(amounts)}",
+        spec=spec,
     )
 
 
@@ -148,6 +150,7 @@ def tolerations(bench: Bench) -> Iterator[Option]:
             before=None,
             after=text,
             attempt=lambda changed=changed: bench.with_spec(changed),  # type: ignore[misc]
+            spec=changed,
         )
 
 
@@ -201,9 +204,9 @@ def _preempts(bench: Bench, pod: object) -> Effect | None:
     from gnomon.systems.kubernetes.objects import Pod
 
     assert isinstance(pod, Pod)
-    chosen = bench.preempting(pod)
+    chosen = bench.preempting_strangers(pod)
     if chosen is None:
         return None
     victims = listed([victim.pod.key for victim in chosen.victims], most=3)
-    broken = f", against {chosen.violations} disruption budgets" if chosen.violations else ""
+    broken = f", against {counted(chosen.violations, 'disruption budget')}" if chosen.violations else ""
     return Effect(f"it takes the place of {victims} on {bench.state.names[chosen.node]}{broken}")

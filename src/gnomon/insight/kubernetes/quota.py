@@ -11,6 +11,8 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import quantity, shown
 from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, is_peer, quota_key, usage_of
+from gnomon.insight.kubernetes.pod_waits import PodWait
+from gnomon.insight.kubernetes.scaling import scaled_down
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.policies import ResourceQuota
@@ -24,10 +26,10 @@ Over = dict[str, tuple[int, int, int]]
 
 def binding(moment: Moment) -> tuple[ResourceQuota, Over] | None:
     """The quota that refuses the pod, and by what it limits (asked, used, hard) where it is exceeded; None: a limit
-    range, or a field that is missing."""
+    range, a priority class that is not there, or a field that is missing."""
     for quota in moment.objects.resource_quotas:
-        if not applies(quota, moment.pod):
-            continue
+        if f"exceeded quota: {quota.name}," not in moment.refused:
+            continue  # limit ranges and priority classes are looked at first, and so is a quota that stands before it
         used = moment.in_use[quota_key(quota)]
         asked = usage_of(quota, moment.pod)
         over = {
@@ -44,13 +46,18 @@ def quota_wait(moment: Moment) -> Wait:
     """The refusal as a wait for a limit."""
     found = binding(moment)
     if found is None:
-        return Wait("infeasible", "admission", f"pod/{moment.pod.key}", moment.refused)
+        return PodWait("infeasible", "admission", f"pod/{moment.pod.key}", moment.refused)
     quota, over = found
     numbers: Numbers = {}
     for name, (asked, used, hard) in over.items():
         numbers |= {f"asked_{name}": shown_of(name, asked), f"used_{name}": shown_of(name, used)}
         numbers[f"limit_{name}"] = shown_of(name, hard)
-    return Wait("limit", "quota", f"resourcequota/{quota.namespace}/{quota.name}", moment.refused, numbers, NEVER)
+    parts = [
+        f"{name} {amount_of(name, asked)} asked, {amount_of(name, used)} of {amount_of(name, hard)} used"
+        for name, (asked, used, hard) in over.items()
+    ]
+    text = listed(parts)
+    return PodWait("limit", "quota", f"resourcequota/{quota.namespace}/{quota.name}", text, numbers, NEVER)
 
 
 def shown_of(name: str, amount: int) -> int | float:
@@ -230,12 +237,21 @@ def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]
     """The smallest pod under the quota whose end leaves enough."""
     able = []
     for one in bench.moment.created:
-        if applies(quota, one) and one.key != bench.pod.key and not is_peer(one, bench.pod):
+        if applies(quota, one) and one.key != bench.pod.key and not bench.is_sibling(one):
             usage = usage_of(quota, one)
             if all(usage.get(name, 0) >= asked + used - hard for name, (asked, used, hard) in over.items()):
                 able.append((sum(usage.get(name, 0) for name in over), one.key, one))
     if able:
         _, key, gone = min(able, key=lambda one: one[:2])
+        if gone.owner is not None:
+            yield from scaled_down(
+                bench,
+                gone,
+                "quota",
+                lambda: _created(bench, quota, gone=(gone,)),
+                bench.moment.created,
+            )
+            return
         yield Option(
             kind=OTHERS,
             size=1.0,

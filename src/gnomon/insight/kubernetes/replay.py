@@ -17,7 +17,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.account import MEMORY_PRESSURE, UNREACHABLE
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.leaving import missing_message
-from gnomon.systems.kubernetes.objects import Amounts, Taint
+from gnomon.systems.kubernetes.objects import Amounts, Pod, Taint
 from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.policies import ResourceQuota
 from gnomon.systems.kubernetes.quantity import parse_quantity
@@ -73,38 +73,17 @@ def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
     native = scenario.native
     assert isinstance(native, Native)
     objects, pods = native.objects, native.pods
-    nodes = {node.name: node for node in objects.nodes}
-    names = [node.name for node in scenario.cluster.nodes]
-    state = Cluster(objects.nodes, Surroundings.of(objects))
-    closed: dict[int, set[Reason]] = {}
+    seen = _Replay(native, log, [node.name for node in scenario.cluster.nodes])
     for row in range(turn.row):
-        kind, who, node = Kind(int(log.kind[row])), int(log.subject[row]), int(log.node[row])
-        if kind is Kind.START and node >= 0:
-            if pods[who].key in state.where:
-                state.remove(pods[who].key)
-            placed = replace(pods[who], node_name=names[node])
-            volume_binding.bind_pod(state, placed, names[node])
-            state.place(placed, names[node], start_ns=int(log.t_ns[row]))
-        elif kind in _LEFT and who >= 0 and pods[who].key in state.where:
-            state.remove(pods[who].key)
-        elif kind in (Kind.CLOSE, Kind.OPEN) and node >= 0:
-            reasons = closed.setdefault(node, set())
-            reason = Reason(int(log.reason[row]))
-            (reasons.add if kind is Kind.CLOSE else reasons.discard)(reason)
-            plain = nodes[names[node]]
-            taints = [*plain.taints]
-            if Reason.LOST in reasons:
-                taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
-            if Reason.UNDER_PRESSURE in reasons:
-                taints.append(Taint(MEMORY_PRESSURE))
-            cordoned = plain.unschedulable or bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
-            state.replace_node(replace(plain, taints=tuple(taints), unschedulable=cordoned))
+        seen.take(row)
+    state = seen.state
     pod = pods[task]
     if turn.message != missing_message(pod):  # else it stays as it is
         leaves = pod.is_terminating and not pod.node_name
         pod = replace(pod, node_name="", nominated_node="", deletion_ns=pod.deletion_ns if leaves else None)
     if pod.key in state.where:
         state.remove(pod.key)
+    state.withdraw(pod.key)
     settings = read_configuration(objects.configuration)
     moment = Moment(objects, state, settings, pod, row=turn.row, went_to=turn.went_to)
     if turn.refused:
@@ -112,6 +91,66 @@ def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
         moment.created = tuple(one.pod for there in state.pods for one in there.values())
         moment.in_use = {quota_key(quota): _used_in(quota, moment) for quota in objects.resource_quotas}
     return moment
+
+
+class _Replay:
+    """The scheduler's account of who is where, folded from the rows of a log as they come.
+
+    Pods that were told to stop hold their places until they have, and nodes on which a pod preempted others are kept
+    for it (``nominatedNodeName``).
+    """
+
+    def __init__(self, native: Native, log: Log, names: Sequence[str]) -> None:
+        self._pods, self._log, self._names = native.pods, log, names
+        self._nodes = {node.name: node for node in native.objects.nodes}
+        self._closed: dict[int, set[Reason]] = {}
+        self.state = Cluster(native.objects.nodes, Surroundings.of(native.objects))
+
+    def take(self, row: int) -> None:
+        """One more row."""
+        log = self._log
+        kind, who, node = Kind(int(log.kind[row])), int(log.subject[row]), int(log.node[row])
+        if kind is Kind.START and node >= 0:
+            self._starts(row, self._pods[who], self._names[node])
+        elif kind in _LEFT and who >= 0:
+            self._gone(self._pods[who].key)
+            by = log.details.get(row, {}).get("by")
+            if log.reason[row] == Reason.PREEMPTED and by is not None and node >= 0:
+                self.state.nominate(self._pods[int(by)], self._names[node])
+        elif kind is Kind.COPY and who >= 0 and node >= 0 and log.kind[row - 1] in _LEFT:
+            copy = replace(self._stopping(who, node), deletion_ns=int(log.t_ns[row]))
+            self.state.place(copy, self._names[node], start_ns=int(log.t_ns[row]))
+        elif kind is Kind.COPY_END and who >= 0 and node >= 0:
+            self._gone(self._stopping(who, node).key)
+        elif kind in (Kind.CLOSE, Kind.OPEN) and node >= 0:
+            self._node_changed(row, node, closes=kind is Kind.CLOSE)
+
+    def _stopping(self, task: int, node: int) -> Pod:
+        """A pod that is terminating, under a name of its own, as the next one of its task has the same."""
+        return replace(self._pods[task], name=f"{self._pods[task].name}~{node}")
+
+    def _gone(self, key: str) -> None:
+        if key in self.state.where:
+            self.state.remove(key)
+
+    def _starts(self, row: int, pod: Pod, name: str) -> None:
+        self._gone(pod.key)
+        self.state.withdraw(pod.key)
+        placed = replace(pod, node_name=name)
+        volume_binding.bind_pod(self.state, placed, name)
+        self.state.place(placed, name, start_ns=int(self._log.t_ns[row]))
+
+    def _node_changed(self, row: int, node: int, *, closes: bool) -> None:
+        reasons, reason = self._closed.setdefault(node, set()), Reason(int(self._log.reason[row]))
+        (reasons.add if closes else reasons.discard)(reason)
+        plain = self._nodes[self._names[node]]
+        taints = [*plain.taints]
+        if Reason.LOST in reasons:
+            taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
+        if Reason.UNDER_PRESSURE in reasons:
+            taints.append(Taint(MEMORY_PRESSURE))
+        cordoned = plain.unschedulable or bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
+        self.state.replace_node(replace(plain, taints=tuple(taints), unschedulable=cordoned))
 
 
 def _used_in(quota: ResourceQuota, moment: Moment) -> Amounts:

@@ -129,7 +129,7 @@ def against_eviction(ground: Ground, task: int, again: Simulate) -> list[Change]
     """What keeps a pod that was sent away under memory pressure, and has no end, where it is: an honest request, a
     higher priority; each simulated."""
     base, work = ground.scenario, ground.work
-    key, asked, used = work.id(task), work.shapes[ground.shape(task)].request.memory_bytes, _most_used(ground, task)
+    key, asked, used = work.id(task), work.shapes[ground.shape(task)].request.memory_bytes, most_used(ground, task)
     priority = int(work.priority.max()) + 1
     tried: list[tuple[Scenario, float, tuple[str, Plain, Plain], str]] = [
         (
@@ -157,7 +157,7 @@ def against_eviction(ground: Ground, task: int, again: Simulate) -> list[Change]
     return sorted(found, key=lambda one: one.cost)
 
 
-def _most_used(ground: Ground, task: int) -> int:
+def most_used(ground: Ground, task: int) -> int:
     """The most memory that a pod comes to use, as far as is known."""
     usage = ground.work.usage_of(task)
     profile = usage.profile("memory") if usage is not None else None

@@ -14,16 +14,21 @@ from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.subjects import Subject as GeneralSubject
 from gnomon.insight.explain.summary import summary as general_summary
+from gnomon.insight.explain.waits import Wait
 from gnomon.insight.history import history
+from gnomon.insight.kubernetes.crashes import SETTINGS, against_mishap, last_words, repeated, unlike
 from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted, native_text, sentences, story
-from gnomon.insight.kubernetes.layouts import last_event, layout_of
-from gnomon.insight.kubernetes.probing import against_probe
+from gnomon.insight.kubernetes.layouts import Layout, last_event, layout_of
+from gnomon.insight.kubernetes.pod_waits import PodWait
+from gnomon.insight.kubernetes.readiness import ready_spans
 from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
-from gnomon.insight.kubernetes.reruns import against_eviction, rerun
-from gnomon.insight.kubernetes.resizing import against_loss, against_waiting
+from gnomon.insight.kubernetes.reruns import rerun
+from gnomon.insight.kubernetes.resizing import against_waiting
 from gnomon.insight.kubernetes.rollouts import stuck
-from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, node_named
+from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, kind_word, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
+from gnomon.insight.kubernetes.wording import in_words
+from gnomon.insight.kubernetes.workload_story import WorkloadStory, story_of, worst_of
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.leaving import COLLECTED
@@ -34,58 +39,129 @@ from gnomon.systems.kubernetes.scenario import Native
 def of_run(
     subject: str, scenario: Scenario, log: Log, *, simulate: Simulate | None, why_not: str | None
 ) -> Explanation:
-    """What became of a pod in a run: why it waited the last time, what went wrong, or how it came where it is."""
+    """What became of a pod in a run: why it waited the last time, what went wrong, or how it came where it is; of a
+    workload how many of its pods were ready, and the same of the one that had most trouble."""
     native = scenario.native
     assert isinstance(native, Native)
     ground = Ground(history(scenario, log))
-    if node_named(subject, native.objects) is not None:
-        return explain_generally(subject, scenario, log, simulate=lambda one: log)
+    node = node_named(subject, native.objects)
+    if node is not None:
+        told = explain_generally(f"node/{node}", scenario, log, simulate=lambda one: log)
+        return in_words(told, log, scenario.work)
     who = find_subject(subject, native.objects, native.pods)
     number = {pod.key: task for task, pod in enumerate(native.pods)}
     tasks = tuple(number[pod.key] for pod in who.pods)
-    task = most_evicted(log, tasks)
-    task = spokesman(ground, tasks) if task < 0 else task
-    state = State(int(ground.past.outcome.state[task])).label
-    links = tuple(chain(ground, tasks))
-    moved = story(ground, task)
-    if moved is not None and (len(tasks) == 1 or moved.back is not None):
-        found = tuple(against_evictions(ground, task, moved, simulate)) if simulate is not None else ()
-        said = native_text(log, moved)
-        return Explanation(who.name, state, sentences(ground, task, moved), said, chain=links, changes=found)
     layout = layout_of(scenario, log, tasks, who.name, simulate) if len(tasks) > 1 else None
-    if layout is not None and layout.breaks:
-        text, said = f"{who.name}: {layout.text}", last_event(log, _about(who))
-        return Explanation(who.name, state, text, said or text, chain=links, changes=layout.changes)
-    turn = turn_of(ground, task)
+    found = _by_descheduler(ground, who, tasks, simulate) or _broken_layout(ground, who, tasks, layout)
+    if found is None:
+        found = _of_one(ground, who, tasks, simulate, why_not, layout)
+    return in_words(found, log, scenario.work)
+
+
+def _by_descheduler(
+    ground: Ground, who: Subject, tasks: tuple[int, ...], simulate: Simulate | None
+) -> Explanation | None:
+    """Of pods that the descheduler moves."""
+    task = most_evicted(ground.past.log, tasks)
+    moved = story(ground, task) if task >= 0 else None
+    if moved is None or (len(tasks) > 1 and moved.back is None):
+        return None
+    found = tuple(against_evictions(ground, task, moved, simulate)) if simulate is not None else ()
+    links = tuple(chain(ground, tasks))
+    said = native_text(ground.past.log, moved)
+    return Explanation(who.name, _state(ground, task), sentences(ground, task, moved), said, chain=links, changes=found)
+
+
+def _broken_layout(ground: Ground, who: Subject, tasks: tuple[int, ...], layout: Layout | None) -> Explanation | None:
+    """Of pods that are not spread as they are to be."""
+    if layout is None or not layout.breaks:
+        return None
+    text, said = f"{who.name}: {layout.text}", last_event(ground.past.log, _about(who))
+    links = tuple(chain(ground, tasks))
+    state = _state(ground, spokesman(ground, tasks))
+    return Explanation(who.name, state, text, said or text, chain=links, changes=layout.changes)
+
+
+def _of_one(
+    ground: Ground,
+    who: Subject,
+    tasks: tuple[int, ...],
+    simulate: Simulate | None,
+    why_not: str | None,
+    layout: Layout | None,
+) -> Explanation:
+    """Of the pod that is asked about, or that had most trouble."""
+    spans = ready_spans(ground.scenario, ground.past.log)
+    task = worst_of(ground, tasks, spans) if len(tasks) > 1 else tasks[0]
+    whole = story_of(ground, tasks, who.name, spans)
+    turn, more = turn_of(ground, task), ""
     if turn is None or _went_wrong(ground, task, turn):
-        again = rerun(scenario, log, simulate or (lambda one: log))
-        general = explain_generally(f"task/{native.pods[task].key}", scenario, log, simulate=again)
-        said = evicted(ground, task)
-        changes = [*general.changes]
-        if said and not changes:
-            changes = against_eviction(ground, task, again)
-        if simulate is not None and not _is_back(ground, task):
-            changes += against_loss(ground, task, simulate)
-            changes += against_probe(ground, task, simulate)
-        notes = () if changes and not general.changes else general.notes
-        changes.sort(key=lambda one: one.cost)
-        general = replace(general, changes=tuple(changes), notes=notes)
-        return replace(general, subject=who.name, native=said or general.native, chain=links)
+        found: Explanation = _of_mishap(ground, who, task, simulate)
+    else:
+        found = _of_turn(ground, who, task, turn, simulate, why_not)
+        if not turn.message:
+            hangs, event = stuck(ground, tasks, _about(who))
+            more = (f" Its layout: {layout.text}" if layout is not None else "") + hangs
+            found = replace(found, native=event or found.native)
+    found = replace(found, state=_state(ground, task), chain=tuple(chain(ground, (task,))))
+    if whole is not None:
+        found = _of_whole(ground, found, whole, task)
+    return replace(found, summary=found.summary + more)
+
+
+def _of_whole(ground: Ground, found: Explanation, whole: WorkloadStory, task: int) -> Explanation:
+    """The answer about a workload: its own story first, then what befell the pod that had most trouble."""
+    troubled = found.waiting or found.state not in ("running", "done") or found.changes
+    text = found.summary
+    if found.waiting and isinstance(found.waiting[0], PodWait) and not whole.is_over:
+        spell = found.waiting[0]
+        until = f"to {span(spell.end_ns)}" if spell.end_ns < ground.horizon_ns else "on"
+        name = ground.work.id(task)
+        verb = "was not created" if spell.rule in ("quota", "admission") else "had no node"
+        text = f"{name} {verb} from {span(spell.begin_ns)} {until}: {spell.text}."
+    elif not troubled and not whole.low:
+        text = ""
+    told = [f"{whole.text}.", *([text] if text else []), *([whole.budgets] if whole.budgets else [])]
+    native = found.native if found.native != found.summary else " ".join(told)
+    return replace(found, summary=" ".join(told), native=native)
+
+
+def _of_mishap(ground: Ground, who: Subject, task: int, simulate: Simulate | None) -> Explanation:
+    """Of a pod that was lost, killed or sent away."""
+    scenario, log = ground.scenario, ground.past.log
+    key = ground.work.id(task)
+    again = rerun(scenario, log, simulate or (lambda one: log))
+    general = explain_generally(f"task/{key}", scenario, log, simulate=again)
+    said = evicted(ground, task)
+    changes = [one for one in general.changes if one.field in SETTINGS]
+    if simulate is not None:
+        changes += against_mishap(ground, task, simulate, again, back=_is_back(ground, task))
+    changes = unlike(changes)
+    notes = () if changes else general.notes
+    text = repeated(ground, task) or general.summary
+    said = said or last_words(ground, task) or text
+    return replace(general, subject=who.name, summary=text, native=said, changes=tuple(changes), notes=notes)
+
+
+def _of_turn(
+    ground: Ground, who: Subject, task: int, turn: Turn, simulate: Simulate | None, why_not: str | None
+) -> Explanation:
+    """Of a pod whose last refusal, or placement, is what there is to tell."""
+    scenario, log = ground.scenario, ground.past.log
     told = of_moment(who, moment_at(scenario, log, task, turn), why_not=why_not, native=turn.message)
     if not turn.message:
-        text = general_summary(ground, GeneralSubject("task", native.pods[task].key, (task,)), task, [])
+        subject = GeneralSubject("task", ground.work.id(task), (task,))
         marked, said = _marked(ground, task, turn)
-        said += f" Its layout: {layout.text}" if layout is not None else ""
-        hangs, event = stuck(ground, tasks, _about(who))
-        native_words = marked or event or told.native
-        return replace(
-            told, state=state, summary=text + said + hangs, native=native_words, chain=links, changes=(), notes=()
-        )
+        text = general_summary(ground, subject, task, []) + said
+        return replace(told, summary=text, native=marked or told.native, changes=(), notes=())
     if simulate is not None:
-        changes = [*told.changes, *against_waiting(ground, task, turn.row, simulate)]
-        changes.sort(key=lambda one: one.cost)
+        changes = unlike([*against_waiting(ground, task, turn.row, simulate), *told.changes])
         told = replace(told, changes=tuple(changes), notes=told.notes if told.changes or not changes else ())
-    return _timed(ground, replace(told, state=state, chain=links), task, turn)
+    return _timed(ground, told, task, turn)
+
+
+def _state(ground: Ground, task: int) -> str:
+    return State(int(ground.past.outcome.state[task])).label
 
 
 def _is_back(ground: Ground, task: int) -> bool:
@@ -104,7 +180,7 @@ def of_kept(subject: str, scenario: Scenario, log: Log | None, *, why_not: str |
     if log is None:
         raise InputError("the objects of Kubernetes are not part of this scenario", allowed="their files, with -f")
     kind, slash, rest = subject.strip().partition("/")
-    name = rest if slash and kind.lower() in POD_WORDS else subject.strip()
+    name = rest if slash and kind_word(kind) in POD_WORDS else subject.strip()
     ids = [scenario.work.id(task) for task in range(len(scenario.work))]
     found = [one for one in ids if name in (one, one.rpartition("/")[2])]
     meant = f"task/{found[0]}" if len(found) == 1 else name
@@ -164,13 +240,18 @@ def evicted(ground: Ground, task: int) -> str:
     return ""
 
 
+def _at(one: Wait, begin_ns: int, end_ns: int) -> Wait:
+    one = replace(one, begin_ns=begin_ns, end_ns=end_ns)
+    return replace(one, timed=True) if isinstance(one, PodWait) else one
+
+
 def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodExplanation:
     """With the times of its wait: since when, and until when if it is over."""
     log = ground.past.log
     begin = int(log.t_ns[turn.row])
     starts = [row for row in rows_of(log, (task,), Kind.START).tolist() if row > turn.row]
     end = int(log.t_ns[starts[0]]) if starts else ground.horizon_ns
-    spells = tuple(replace(one, begin_ns=begin, end_ns=end) for one in told.waiting)
+    spells = tuple(_at(one, begin, end) for one in told.waiting)
     over = f"; it waited from {span(begin)} to {span(end)}, when it started on " if starts else ""
     over += ground.node_name(int(log.node[starts[0]])) if starts else ""
     for row in rows_of(log, (task,), Kind.EVENT).tolist():

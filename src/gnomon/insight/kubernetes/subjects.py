@@ -13,22 +13,30 @@ from gnomon.systems.kubernetes.objects import Owner, Pod
 from gnomon.systems.kubernetes.snapshot import Objects
 
 POD_WORDS: Final = ("pod", "pods", "po", "task")
+NODE_WORDS: Final = ("node", "nodes", "no")
 KINDS: Final = {
     "deployment": "Deployment",
     "deployments": "Deployment",
     "deploy": "Deployment",
     "replicaset": "ReplicaSet",
+    "replicasets": "ReplicaSet",
     "rs": "ReplicaSet",
     "replicationcontroller": "ReplicationController",
+    "replicationcontrollers": "ReplicationController",
     "rc": "ReplicationController",
     "statefulset": "StatefulSet",
+    "statefulsets": "StatefulSet",
     "sts": "StatefulSet",
     "daemonset": "DaemonSet",
+    "daemonsets": "DaemonSet",
     "ds": "DaemonSet",
     "job": "Job",
     "jobs": "Job",
+    "cronjob": "CronJob",
+    "cronjobs": "CronJob",
+    "cj": "CronJob",
 }
-"""What may stand before the name of a workload."""
+"""What may stand before the name of a workload. Source: the short names that ``kubectl api-resources`` lists."""
 
 _SIMILAR_AMONG: Final = 20_000
 
@@ -42,11 +50,15 @@ class Subject:
 
 
 def node_named(text: str, objects: Objects) -> str | None:
-    """The node that ``node/NAME`` means, None for any other text. Raises InputError for one that is not there."""
+    """The node that ``node/NAME`` means, or a name that is a node's alone; None for any other text. Raises InputError
+    for ``node/`` and one that is not there."""
     kind, slash, name = text.strip().partition("/")
-    if not slash or kind not in ("node", "nodes", "no") or any(pod.key == text for pod in objects.pods):
-        return None
     names = [node.name for node in objects.nodes]
+    if not slash:
+        pods = (pod for pod in objects.pods if pod.name == kind or (pod.owner is not None and pod.owner.name == kind))
+        return kind if kind in names and next(pods, None) is None else None
+    if kind_word(kind) not in NODE_WORDS or any(pod.key == text for pod in objects.pods):
+        return None
     if name in names:
         return name
     found = [one for one in names if name and name in one]
@@ -55,19 +67,28 @@ def node_named(text: str, objects: Objects) -> str | None:
     raise _unknown("node", name, found or names, several=len(found) > 1)
 
 
+def kind_word(text: str) -> str:
+    """The kind before a name, with its group or without, as ``kubectl get -o name`` writes it.
+
+    >>> kind_word("deployment.apps"), kind_word("Pod")
+    ('deployment', 'pod')
+    """
+    return text.partition(".")[0].lower()
+
+
 def find_subject(text: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
     """The pod, or the workload's pods, that a text means. Raises InputError, with names that it may be, otherwise.
 
-    That is ``name``, ``namespace/name``, ``pod/...`` or ``deployment/...`` and the like before them, or a part of a
-    name that one pod alone has, or the pods of one workload.
+    That is ``name``, ``namespace/name``, ``pod/...`` or ``deployment/...`` and the like before them (as
+    ``deployment.apps/...`` too), or a part of a name that one pod alone has, or the pods of one workload.
     """
     wanted = text.strip()
     if not wanted:
         raise InputError("no subject is given", field="SUBJECT", allowed="the name of a pod, or a part of one")
     kind, slash, rest = wanted.partition("/")
-    if slash and kind.lower() in KINDS:
-        return _of_workload(KINDS[kind.lower()], rest, objects, pods)
-    name = rest if slash and kind.lower() in POD_WORDS else wanted
+    if slash and kind_word(kind) in KINDS:
+        return _of_workload(KINDS[kind_word(kind)], rest, objects, pods)
+    name = rest if slash and kind_word(kind) in POD_WORDS else wanted
     found = [pod for pod in pods if name in (pod.key, pod.name)]
     if len(found) == 1:
         return Subject(f"pod/{found[0].key}", (found[0],))
@@ -93,6 +114,18 @@ def owner_of(pod: Pod, objects: Objects) -> tuple[str, str]:
     return kind, name
 
 
+def cron_job_of(pod: Pod, objects: Objects) -> str:
+    """The CronJob that made the Job of a pod; empty if none did."""
+    if pod.owner is None or pod.owner.kind != "Job":
+        return ""
+    for one in objects.jobs:
+        if (one.namespace, one.name) == (pod.namespace, pod.owner.name) and one.owner is not None:
+            return one.owner.name if one.owner.kind == "CronJob" else ""
+    names = [one.name for one in objects.cron_jobs if one.namespace == pod.namespace]
+    stem = pod.owner.name.rpartition("-")[0]
+    return stem if stem in names else ""
+
+
 def _of_workload(kind: str, name: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
     namespace, slash, alone = name.partition("/")
     namespace, alone = (namespace, alone) if slash else ("", name)
@@ -102,6 +135,8 @@ def _of_workload(kind: str, name: str, objects: Objects, pods: Sequence[Pod]) ->
         if pod.owner is None:
             continue
         owners = {owner_of(pod, objects), (pod.owner.kind, pod.owner.name)}
+        if kind == "CronJob" and (name_of := cron_job_of(pod, objects)):
+            owners.add((kind, name_of))
         for own_kind, own_name in owners:
             if own_kind == kind:
                 names[f"{pod.namespace}/{own_name}"] = None

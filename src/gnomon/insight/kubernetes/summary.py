@@ -10,9 +10,10 @@ import numpy as np
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench
-from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity
+from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity, written
 from gnomon.insight.kubernetes.constraints import selector_text
 from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
 from gnomon.systems.kubernetes.census import ANTI
 from gnomon.systems.kubernetes.objects import PodAffinityTerm, Requirement
@@ -20,29 +21,63 @@ from gnomon.systems.kubernetes.plugins.inter_pod_affinity import AFFINITY, ANTI_
 from gnomon.systems.kubernetes.requests import host_ports
 from gnomon.systems.kubernetes.selectors import REJECTING, meets, tolerates
 
-CLAUSES_MAX = 4
-"""How many rules a sentence names."""
+CONDITION = "node.kubernetes.io/"
+"""What the names of the taints begin with that stand for conditions of a node."""
+
+_SHORT = {
+    FIT: "too full",
+    "NodeAffinity": "with other labels",
+    "TaintToleration": "tainted",
+    "NodeUnschedulable": "cordoned",
+    "NodePorts": "with the port taken",
+    "PodTopologySpread": "against its spread",
+    "InterPodAffinity": "against affinities",
+    "VolumeBinding": "out of reach of its volume",
+    "VolumeZone": "out of reach of its volume",
+    "NodeVolumeLimits": "with too many volumes",
+}
+"""Rules as a word or two."""
+
+
+_Told = tuple[str, str, Numbers]
 
 
 def refusals(bench: Bench, rows: Sequence[PodNodeClass], first: str = "") -> list[Wait]:
     """What refuses the pod, one entry a plugin, that of the plugin ``first`` before the others."""
-    by: dict[str, list[PodNodeClass]] = {}
+    by: dict[tuple[str, bool], list[PodNodeClass]] = {}
     for row in rows:
         if row.plugin:
-            by.setdefault(row.plugin, []).append(row)
-    order = sorted(by, key=lambda name: (name != first, -sum(row.nodes for row in by[name])))
-    return [_wait(bench, name, by[name]) for name in order]
+            by.setdefault((row.plugin, _is_of_condition(bench, row)), []).append(row)
+    order = sorted(by, key=lambda one: (one[0] != first, -sum(row.nodes for row in by[one])))
+    return [_wait(bench, one[0], by[one], ill=one[1]) for one in order]
 
 
-def _wait(bench: Bench, plugin: str, rows: list[PodNodeClass]) -> Wait:
+def _is_of_condition(bench: Bench, row: PodNodeClass) -> bool:
+    """Whether nodes refuse the pod for a taint that the cluster itself gives and takes away, as of one that is not
+    ready: that is over some time, and no reason for ever."""
+    if row.plugin != "TaintToleration":
+        return False
+    missing = [taint for taint in bench.state.nodes[row.members[0]].taints if taint.effect in REJECTING]
+    missing = [one for one in missing if not any(tolerates(each, one) for each in bench.pod.spec.tolerations)]
+    return all(one.key.startswith(CONDITION) for one in missing)
+
+
+def _wait(bench: Bench, plugin: str, rows: list[PodNodeClass], *, ill: bool) -> Wait:
     nodes = sum(row.nodes for row in rows)
-    text, about, numbers = _TELLERS.get(plugin, _plain)(bench, rows)
-    resolvable = any(row.resolvable for row in rows)
-    kind = "event" if resolvable or plugin == "NodeUnschedulable" else "infeasible"
-    return Wait(kind, plugin, about, text, {"nodes": nodes, **numbers})
+    text, about, numbers = _of_condition(bench, rows) if ill else _TELLERS.get(plugin, _plain)(bench, rows)
+    passing = any(row.resolvable for row in rows) or plugin in ("NodeUnschedulable", "InterPodAffinity")
+    return PodWait("event" if passing or ill else "infeasible", plugin, about, text, {"nodes": nodes, **numbers})
 
 
-_Told = tuple[str, str, Numbers]
+def _of_condition(bench: Bench, rows: list[PodNodeClass]) -> _Told:
+    """Nodes that are not as they should be."""
+    names, said = [bench.state.names[node] for row in rows for node in row.members], Counter[str]()
+    for row in rows:
+        for node in row.members:
+            taints = [one.key for one in bench.state.nodes[node].taints if one.key.startswith(CONDITION)]
+            said.update({one.removeprefix(CONDITION).replace("-", " ") for one in taints})
+    verb = "is" if len(names) == 1 else "are"
+    return f"{listed(names, 3)} {verb} {listed(said)}", f"node/{names[0]}", {}
 
 
 def _plain(bench: Bench, rows: list[PodNodeClass]) -> _Told:
@@ -69,7 +104,7 @@ def _of_resources(bench: Bench, rows: list[PodNodeClass]) -> _Told:
         most = max(int(state.allocatable[state.resources[name], node]) for node in nodes)
         never |= most < amount
         more = f"none has more than {quantity(name, most)} at all" if most < amount else ""
-        best_text = f"{state.names[best]} has most free, {quantity(name, free)} of {quantity(name, whole)}"
+        best_text = f"{state.names[best]} has most free, {written(name, free)} of {written(name, whole)}"
         parts.append(f"it asks for {quantity(name, amount)} and {more or best_text}")
         numbers |= {f"asked_{name}": _plain_number(name, amount), f"free_{name}": _plain_number(name, free)}
         about = f"node/{state.names[best]}"
@@ -221,13 +256,21 @@ _TELLERS: dict[str, Callable[[Bench, list[PodNodeClass]], _Told]] = {
 
 
 def sentence(moment: Moment, waits: Iterable[Wait]) -> str:
-    """Why it fits on no node."""
-    told = [(one.numbers.get("nodes"), one.text) for one in waits]
+    """Why it fits on no node: the rule that holds it, and how many nodes others exclude."""
+    found = list(waits)
+    told = [(one.numbers.get("nodes"), one.text) for one in found]
     count = len(moment.state.nodes)
     head = f"{moment.pod.key} fits on none of the {counted(count, 'node')}"
     if count == 1:
         head = f"{moment.pod.key} does not fit on the only node"
     if len(told) == 1:
         return f"{head}: {told[0][1]}"
-    clauses = [f"on {counted(int(nodes or 0), 'node')} {text}" for nodes, text in told[:CLAUSES_MAX]]
-    return f"{head}: {'; '.join(clauses)}"
+    nodes, text = told[0]
+    rest = [f"{one.numbers.get('nodes')} {_short(one)}" for one in found[1:]]
+    return f"{head}: on {counted(int(nodes or 0), 'node')} {text} ({listed(rest)})"
+
+
+def _short(one: Wait) -> str:
+    if one.rule == "TaintToleration" and one.kind == "event":
+        return "not ready"
+    return _SHORT.get(one.rule, f"refused by {one.rule}")

@@ -10,6 +10,7 @@ from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option, search
 from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
+from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.systems.kubernetes.objects import LabelSelector, Pod, PodDisruptionBudget, Requirement
 from gnomon.systems.kubernetes.scenario import Native
 
@@ -57,7 +58,7 @@ def wait_of(found: Threat, pod: Pod) -> Wait:
         "pdb_violations": found.violations,
     }
     by = found.moment.pod.key
-    return Wait("event", "preemption", f"pod/{by}", f"{by} preempts it", numbers, pod.spec.grace_s * 10**9)
+    return PodWait("event", "preemption", f"pod/{by}", f"{by} preempts it", numbers, pod.spec.grace_s * 10**9)
 
 
 def sentence_of(found: Threat, pod: Pod) -> str:

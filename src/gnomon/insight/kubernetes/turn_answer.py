@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from gnomon.insight.explain.answer import Explanation
@@ -11,18 +12,23 @@ from gnomon.insight.explain.chain import Link
 from gnomon.insight.explain.changes import CONSTRAINT, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes import cluster, constraints, own, quota
+from gnomon.insight.kubernetes import claims, cluster, constraints, own, pairs, quota
 from gnomon.insight.kubernetes.bench import Bench, Option, search
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
 from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scores import find_node
 from gnomon.insight.kubernetes.scores import why_not as tell_why_not
 from gnomon.insight.kubernetes.subjects import Subject
 from gnomon.insight.kubernetes.summary import refusals, sentence
 from gnomon.systems.kubernetes.fit_error import event_note
+from gnomon.systems.kubernetes.objects import Pod
 
 CHANGES_MAX = 10
 """How many changes are told."""
+
+PAIRS_MAX = 4
+"""How many pairs of changes are told where no single one helps."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,8 @@ def of_moment(who: Subject, moment: Moment, *, why_not: str | None = None, nativ
     asked = None if target is None else tell_why_not(moment, bench, target)
     changes, notes = _changes(moment, bench, rows, target)
     spells, text, state = _told(moment, bench, rows, changes)
-    others = _of_peers(who)
+    others = _of_peers(who, moment)
+    notes += _as_its_status_says(moment, native)
     return PodExplanation(
         subject=who.name,
         state=state,
@@ -52,7 +59,7 @@ def of_moment(who: Subject, moment: Moment, *, why_not: str | None = None, nativ
         native=native or _native(moment, text),
         waiting=tuple(spells),
         classes=tuple(rows),
-        chain=tuple(_chain(moment, _native(moment, text))),
+        chain=tuple(_chain(moment)),
         changes=tuple(changes),
         notes=tuple(notes),
         why_not=asked,
@@ -60,11 +67,28 @@ def of_moment(who: Subject, moment: Moment, *, why_not: str | None = None, nativ
     )
 
 
-def _of_peers(who: Subject) -> str:
-    if len(who.pods) < 2:
+def _of_peers(who: Subject, moment: Moment) -> str:
+    """Of a snapshot how many pods of a workload have a node, and how many would get one by now."""
+    if len(who.pods) < 2 or moment.row >= 0:
         return ""
     placed = sum(1 for pod in who.pods if pod.node_name)
-    return f" ({placed} of the {counted(len(who.pods), 'pod')} of {who.name} are on nodes)"
+    keys = {pod.key for pod in who.pods}
+    soon = sum(1 for pod, node in moment.before if node and pod.key in keys)
+    soon += not moment.is_placed and not moment.refused and not moment.idle and moment.attempt.chosen >= 0
+    more = f", {soon} more would be" if soon else ""
+    return f" ({placed} of the {counted(len(who.pods), 'pod')} of {who.name} are on nodes{more})"
+
+
+def _as_its_status_says(moment: Moment, native: str) -> list[str]:
+    """What the snapshot itself says of a pod that has no node, where that is not what was found."""
+    pod = moment.pod
+    said = next((one for one in pod.conditions if one.type == "PodScheduled" and one.status == "False"), None)
+    if moment.row >= 0 or said is None or pod.node_name:
+        return []
+    placed = not moment.refused and not moment.idle and moment.attempt.chosen >= 0
+    if not placed and said.message in (native, moment.attempt.message if not moment.idle else moment.idle):
+        return []
+    return [f"the snapshot says of {pod.key}: {said.reason}: {said.message}"]
 
 
 # ------------------------------------------------------------------ the parts
@@ -94,25 +118,25 @@ def _told(
     if moment.idle:
         rule = "schedulerName" if moment.unscheduled else "deletion" if pod.is_terminating else "SchedulingGates"
         text = f"{pod.key} is not tried: {moment.idle}"
-        return [Wait("event", rule, f"pod/{pod.key}", moment.idle)], text, "waiting"
+        return [PodWait("event", rule, f"pod/{pod.key}", moment.idle)], text, "waiting"
     attempt = moment.attempt
     if attempt.chosen >= 0:
-        return [], _of_fitting(moment, bench), "running"
+        return [], _of_fitting(moment, bench), "running" if moment.went_to else _would(moment)
     early = attempt.statuses.absent if attempt.statuses is not None else None
     if early is not None and early.plugin:
         text = f"{pod.key} cannot be placed on any node: {early.reasons[0]}"
-        return [Wait("event", early.plugin, f"pod/{pod.key}", early.reasons[0])], text, "waiting"
+        return [PodWait("event", early.plugin, f"pod/{pod.key}", early.reasons[0])], text, "waiting"
     held = refusals(bench, rows, _binding(rows, changes))
     chosen = attempt.preemption.chosen
     if chosen is None:
-        return held, sentence(moment, held), "waiting"
+        return held, sentence(moment, held) + ("" if moment.row >= 0 else _since(pod)), "waiting"
     node = moment.state.names[chosen.node]
     victims = [victim.pod.key for victim in chosen.victims]
     numbers: Numbers = {"victims": len(victims), "pdb_violations": chosen.violations}
     broken = f" against {counted(chosen.violations, 'disruption budget')}" if chosen.violations else ""
     clause = f"it preempts {listed(victims)} on {node}{broken}"
     grace = max((victim.pod.spec.grace_s for victim in chosen.victims), default=0)
-    preempts = Wait("event", "preemption", f"node/{node}", clause, numbers, grace * 10**9)
+    preempts = PodWait("event", "preemption", f"node/{node}", clause, numbers, grace * 10**9)
     return [preempts, *held], f"{sentence(moment, held)}; {clause}, and comes there when they are gone", "waiting"
 
 
@@ -148,7 +172,23 @@ def _of_fitting(moment: Moment, bench: Bench) -> str:
     nodes, total = len(bench.found.passing), len(names)
     where = moment.went_to or names[attempt.chosen]
     equal = f", one of {len(attempt.best)} that are as good" if len(attempt.best) > 1 else ""
-    return f"{moment.pod.key} fits on {nodes} of {counted(total, 'node')}, and the scheduler puts it on {where}{equal}"
+    does = "the scheduler puts it on" if moment.went_to else f"{_would(moment).replace('scheduled', 'put')} on"
+    return (
+        f"{moment.pod.key} fits on {nodes} of {counted(total, 'node')}, and {does} {where}{equal}{_since(moment.pod)}"
+    )
+
+
+def _would(moment: Moment) -> str:
+    """What would become of a pod of a snapshot that fits: nothing was simulated, and nothing has happened."""
+    return "would be scheduled" if moment.pod.is_there else "would be created and scheduled"
+
+
+def _since(pod: Pod) -> str:
+    """That a pod of a snapshot has no node yet, and since when."""
+    if not pod.is_there or pod.creation_ns is None:
+        return ""
+    when = datetime.fromtimestamp(pod.creation_ns // 10**9, tz=UTC)
+    return f"; it is pending since {when:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _preemption(moment: Moment) -> dict[str, Any]:
@@ -166,13 +206,13 @@ def _preemption(moment: Moment) -> dict[str, Any]:
     }
 
 
-def _chain(moment: Moment, native: str) -> Iterator[Link]:
+def _chain(moment: Moment) -> Iterator[Link]:
     """How it came to be, of a snapshot: who was tried before it, and what came of its turn."""
     pod = moment.pod
     yield Link(0, 0, "arrive", f"{pod.key} is there" if not moment.refused else f"{pod.key} is to be created")
     row = 1
     if moment.refused:
-        yield Link(row, 0, "reject", f"{pod.key} is refused: {moment.refused}")
+        yield Link(row, 0, "reject", f"{pod.key} is refused, as above")
         return
     placed = [(one, node) for one, node in moment.before if node]
     for one, node in placed[:5]:
@@ -181,8 +221,12 @@ def _chain(moment: Moment, native: str) -> Iterator[Link]:
     if len(placed) > 5:
         yield Link(row, 0, "start", f"{len(placed) - 5:,} more pods that stand in front of it take their places")
         row += 1
-    done = moment.is_placed or (not moment.idle and moment.attempt.chosen >= 0)
-    yield Link(row, 0, "start" if done else "wait", native if done else f"{pod.key} waits: {native}")
+    if moment.is_placed:
+        yield Link(row, 0, "start", f"{pod.key} is on {pod.node_name}")
+    elif not moment.idle and moment.attempt.chosen >= 0:
+        yield Link(row, 0, "start", f"{pod.key} would be put on {moment.state.names[moment.attempt.chosen]}")
+    else:
+        yield Link(row, 0, "wait", f"{pod.key} waits, as above")
 
 
 # ------------------------------------------------------------------ what would change it
@@ -204,6 +248,9 @@ def _changes(
         return [], []
     found = search(_options(bench), bench, CHANGES_MAX)
     notes = [] if found else ["no single change that was tried lets it fit"]
+    if not found:
+        found = pairs.pairs(bench, _options, PAIRS_MAX)
+        notes += ["what is listed is two changes together"] if found else []
     if any(row.plugin == FIT and not row.resolvable for row in rows) and (ever := cluster.largest_ever(bench)):
         notes.append(ever)
     return found, notes
@@ -233,6 +280,8 @@ def _options(bench: Bench) -> Iterator[Option]:
     yield from constraints.spreads(bench)
     yield from constraints.terms_of_others(bench)
     yield from constraints.ports(bench)
+    yield from claims.claims(bench)
     yield from cluster.uncordon(bench)
+    yield from cluster.ready_again(bench)
     yield from cluster.pods_in_the_way(bench)
     yield from cluster.more_nodes(bench)
