@@ -1,12 +1,15 @@
 """``gnomon explain``: of files or of a kept run, for people or for programs."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from gnomon.cli import ANSWERED, USER_ERROR
 from tests.cli.conftest import Gnomon
+from tests.cli.test_frame import PROGRAM
 from tests.shared import EXAMPLES, ROOT
 
 pytestmark = pytest.mark.unit
@@ -103,3 +106,35 @@ def test_a_kept_run_with_faults_gives_the_same_answer(gnomon: Gnomon, tmp_path: 
     assert gnomon("simulate", path, "--run", tmp_path / "kept").code == ANSWERED
     kept = gnomon("explain", subject, "--run", tmp_path / "kept", "-o", "json")
     assert kept.out == gnomon("explain", subject, "-f", path, "-o", "json").out
+
+
+OBJECTS = """
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 4, memory: 8Gi, pods: 110}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {nodeSelector: {disk: ssd}, containers: [{name: c, image: x}]}
+"""
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_the_standard_input_is_a_file_too(name: str) -> None:
+    command = [*PROGRAM, "explain", "p", "-f", name, "-o", "json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    found = subprocess.run(command, input=OBJECTS, capture_output=True, text=True, check=False, env=environment)
+    assert found.returncode == ANSWERED, found.stderr
+    assert json.loads(found.stdout)["subject"] == "pod/default/p"
+
+
+def test_a_folder_is_all_of_its_files(gnomon: Gnomon, tmp_path: Path) -> None:
+    node, _, pod = OBJECTS.partition("---")
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / "node.yaml").write_text(node)
+    (tmp_path / "objects" / "pod.yml").write_text(pod)
+    assert gnomon("explain", "p", "-f", tmp_path / "objects").out.startswith("pod/default/p   waiting")
+    (tmp_path / "scenario.yaml").write_text("system: kubernetes\ncluster: objects\n")
+    assert gnomon("explain", "p", "-f", tmp_path / "scenario.yaml").out.startswith("pod/default/p   waiting")

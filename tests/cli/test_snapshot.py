@@ -78,7 +78,7 @@ def test_a_cluster_that_does_not_answer(gnomon: Gnomon, tmp_path: Path, body: st
 
 def test_the_plug_in_asks_the_cluster_itself(tmp_path: Path) -> None:
     pretend(tmp_path, f"print(json.dumps({WHOLE!r}))")
-    program = "import sys; sys.argv[0] = 'kubectl-gnomon'; from gnomon.cli.snapshot import plugin; plugin()"
+    program = "import sys; sys.argv[0] = 'kubectl-gnomon'; from gnomon.cli.plugin import plugin; plugin()"
     ended = subprocess.run(
         [sys.executable, "-c", program, "simulate"],
         capture_output=True,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -118,3 +120,24 @@ def test_lines_come_back_as_they_were_written(tmp_path_factory: pytest.TempPathF
     if not lines[0].startswith("\ufeff"):
         path = put(tmp_path_factory.getbasetemp(), gzip.compress(content))
         assert list(files.open_text(path)) == lines
+
+
+@pytest.mark.unit
+def test_a_pipe_is_kept_so_that_it_can_be_read_again(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"one\ntwo\n"))
+    writer.start()
+    assert [list(files.open_text(pipe)) for _ in range(2)] == [["one", "two"]] * 2
+    assert files.read_start(pipe) == "one\ntwo\n"
+    writer.join()
+
+
+@pytest.mark.unit
+def test_a_folder_stands_for_its_files_by_name(tmp_path: Path) -> None:
+    for name in ("b.yml", "a.yaml", "c.json", "notes.md", ".hidden.yaml"):
+        (tmp_path / name).write_text("x")
+    assert files.files_in(tmp_path) == [str(tmp_path / name) for name in ("a.yaml", "b.yml", "c.json")]
+    assert files.files_in(tmp_path / "a.yaml") == [str(tmp_path / "a.yaml")]
+    (tmp_path / "empty").mkdir()
+    assert files.files_in(tmp_path / "empty") == [str(tmp_path / "empty")]

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
-from gnomon.api.scenario_native import NATIVE_KEYS, beside, parts, read_options
+from gnomon.api.scenario_native import NATIVE_KEYS, beside, native_files, read_options
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
@@ -68,7 +68,7 @@ class ScenarioSpec(Spec):
     name: Name = ""
     system: Name = "plain"
     cluster: Any = None
-    work: Any
+    work: Any = None
     usage: Any = None
     changes: Any = None
     policy: Any = None
@@ -119,6 +119,8 @@ def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Sc
                 "only native files of a system have that", key, allowed=f"system: {', '.join(SYSTEMS)}"
             )
     if native is None:
+        if spec.work is None:
+            raise document.error("this is missing", "work")
         recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
         work = _work(document.at("work"), recovery)
         cluster = _cluster(document, work, notes)
@@ -163,9 +165,8 @@ def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Sc
 
 def _native(document: Located, until_ns: int) -> Scenario:
     """What the native files say that stand under ``cluster`` and ``work``."""
-    paths = [
-        beside(part) for name in ("cluster", "work") if name in document.value for part in parts(document.at(name))
-    ]
+    given = [name for name in ("cluster", "work") if document.value.get(name) is not None]
+    paths = [file for name in given for file in native_files(document.at(name))]
     options = read_options(document, until_ns)
     return _loaded(partial(SYSTEMS[document.value["system"]].read, **options), paths, document)
 

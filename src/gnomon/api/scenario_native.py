@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from gnomon.formats.files import files_in
 from gnomon.formats.schema import Duration, Spec, validated
 from gnomon.formats.yaml import Located
 
@@ -26,7 +27,7 @@ def read_options(document: Located, until_ns: int) -> dict[str, Any]:
     """The options of the native reader. Raises :class:`~gnomon.model.errors.InputError`."""
     options: dict[str, Any] = {"until_ns": until_ns}
     if document.value.get("usage") is not None:
-        options["usage"] = [beside(part) for part in parts(document.at("usage"))]
+        options["usage"] = native_files(document.at("usage"))
     if document.value.get("changes") is not None:
         listed = document.at("changes")
         if not isinstance(listed.value, list):
@@ -39,7 +40,12 @@ def read_options(document: Located, until_ns: int) -> dict[str, Any]:
 
 def _change(document: Located) -> tuple[int, list[str]]:
     spec = validated(ChangeSpec, document)
-    return spec.at, [beside(part) for part in parts(document.at("apply"))]
+    return spec.at, native_files(document.at("apply"))
+
+
+def native_files(document: Located) -> list[str]:
+    """The files that paths stand for: each itself, or those of a folder."""
+    return [file for part in parts(document) for file in files_in(beside(part))]
 
 
 def parts(document: Located) -> list[Located]:

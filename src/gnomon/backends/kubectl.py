@@ -32,12 +32,19 @@ class Snapshot:
     missing: tuple[str, ...] = ()
 
 
-def collect(kubectl: str = "kubectl", *, context: str | None = None, kinds: Sequence[str] = KINDS) -> Snapshot:
+def collect(
+    kubectl: str = "kubectl",
+    *,
+    context: str | None = None,
+    kubeconfig: str | None = None,
+    kinds: Sequence[str] = KINDS,
+) -> Snapshot:
     """Ask kubectl for all objects. Raises InputError when it is not there, or nodes or pods cannot be had.
 
     A kind that may not be listed, or is not served, does not keep the others away: then each is asked for alone.
     """
-    arguments = [] if context is None else ["--context", context]
+    options = {"--context": context, "--kubeconfig": kubeconfig}
+    arguments = [part for name, value in options.items() if value is not None for part in (name, value)]
     whole = _get(kubectl, arguments, kinds)
     if whole.returncode == 0:
         return Snapshot(whole.stdout)

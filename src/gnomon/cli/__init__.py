@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
@@ -24,8 +24,16 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(
+    arguments: Sequence[str],
+    *,
+    prepare: Callable[[Sequence[str]], list[str] | None] | None = None,
+    name: str = "gnomon",
+) -> int:
     """Run one command; returns its exit code and lets nothing escape.
+
+    ``prepare``: makes the arguments that are run of those that are given; None: nothing is left to run. ``name``: what
+    the program is called.
 
     >>> run(["--version"]) == ANSWERED
     gnomon ...
@@ -34,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     from gnomon.model.errors import GnomonError
 
     try:
-        return _invoke(list(arguments) or ["--help"])
+        return _invoke(list(arguments), prepare, name)
     except GnomonError as error:
         _complain(error, str(error))
         return error.exit_code
@@ -49,13 +57,16 @@ def run(arguments: Sequence[str]) -> int:
         return OUR_FAULT
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], prepare: Callable[[Sequence[str]], list[str] | None] | None, name: str) -> int:
     import typer
 
     from gnomon.cli.app import app
 
     try:
-        ended = typer.main.get_command(app).main(arguments, prog_name="gnomon", standalone_mode=False)
+        ready = prepare(arguments) if prepare else arguments or ["--help"]
+        if ready is None:
+            return ANSWERED
+        ended = typer.main.get_command(app).main(ready, prog_name=name, standalone_mode=False)
     except typer.Abort as error:
         if isinstance(error.__cause__, EOFError):  # not the user's: nothing is read from the terminal
             raise error.__cause__ from None
@@ -65,7 +76,7 @@ def _invoke(arguments: list[str]) -> int:
             raise
         context = getattr(error, "ctx", None)
         text = getattr(error, "format_message", error.__str__)().replace(": Value error, ", ": ")
-        _complain(error, f"{text.rstrip('.')} (see {context.command_path if context else 'gnomon'} --help)")
+        _complain(error, f"{text.rstrip('.')} (see {context.command_path if context else name} --help)")
         return USER_ERROR
     return ended if isinstance(ended, int) else ANSWERED
 

@@ -33,7 +33,9 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     """
     from gnomon.api.load import is_scenario, load_cluster
     from gnomon.api.systems import SYSTEMS
+    from gnomon.formats.files import files_in
 
+    given = replace(given, work=[file for path in given.work for file in files_in(path)])
     native = None if given.work_format else _native_system(given)
     if native is not None:
         nodes = [] if given.cluster is None else [given.cluster]

@@ -1,13 +1,21 @@
-"""Opening files: gzip by its content, never read whole, and every failure an InputError that names the file."""
+"""Opening files: gzip by its content, never read whole, and every failure an InputError that names the file.
+
+``-`` is the standard input. What can be read only once (that, and pipes) is kept in a temporary file when it is opened
+first, for files are looked at several times: to tell what they are, and to find the line of a mistake.
+"""
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import io
 import os
+import shutil
+import stat
+import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +25,12 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 Path = str | os.PathLike[str]
+
+STDIN = "-"
+"""The name of the standard input."""
+
+IN_FOLDERS = (".yaml", ".yml", ".json")
+"""How the files end that a folder stands for, as for ``kubectl apply -f``."""
 
 LINE_BYTES_MAX = 2**24
 """The longest line that is read as one."""
@@ -47,7 +61,7 @@ def open_bytes(path: Path) -> io.BufferedReader:
     file = os.fspath(path)
     with ExitStack() as unless_returned:
         with _input_errors(file):
-            stored = unless_returned.enter_context(open(file, "rb"))
+            stored = unless_returned.enter_context(open(_readable_again(file), "rb"))
             packed = stored.peek(2)[:2] == _GZIP
         source = _Source(stored, gzip.GzipFile(fileobj=stored) if packed else stored, file)
         stream: io.BufferedReader = io.BufferedReader(source, _BUFFER_BYTES)
@@ -89,6 +103,47 @@ def read_start(path: Path, *, characters: int = 4096) -> str:
     """The first characters of a file, to tell what it is; what is not text is replaced."""
     with open_bytes(path) as stream:
         return stream.read(characters).decode("utf-8", "replace")
+
+
+def files_in(path: Path) -> list[str]:
+    """The files that a path stands for: itself, or all of a folder that end in one of :data:`IN_FOLDERS`, by name.
+
+    A folder without any stands for itself: some systems have folders of their own.
+    """
+    file = os.fspath(path)
+    if file == STDIN or not os.path.isdir(file):
+        return [file]
+    with _input_errors(file):
+        names = sorted(name for name in os.listdir(file) if name.endswith(IN_FOLDERS) and not name.startswith("."))
+    return [os.path.join(file, name) for name in names] or [file]
+
+
+_kept: dict[str, str] = {}
+"""What could be read only once, by its name, and where it is kept."""
+
+
+def _readable_again(file: str) -> str:
+    """A name under which a file can be opened as often as one likes."""
+    if file in _kept:
+        return _kept[file]
+    if file != STDIN and not _is_stream(file):
+        return file
+    with tempfile.NamedTemporaryFile(prefix="gnomon-", delete=False) as copy:
+        atexit.register(_remove, copy.name)
+        with open(0 if file == STDIN else file, "rb", closefd=file != STDIN) as stream:
+            shutil.copyfileobj(stream, copy)
+    _kept[file] = copy.name
+    return copy.name
+
+
+def _is_stream(file: str) -> bool:
+    mode = os.stat(file).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def _remove(file: str) -> None:
+    with suppress(OSError):
+        os.unlink(file)
 
 
 class _Source(io.RawIOBase):
