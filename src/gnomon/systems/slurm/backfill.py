@@ -72,7 +72,8 @@ class Pass:
 
 
 class Backfill:
-    """The scheduler beside the main one. ``needed_ns``: without any event its next pass is of use from then on."""
+    """The scheduler beside the main one. ``needed_ns``: without any event its next pass is of use from then on;
+    ``somebody_fits``: the free CPUs are enough for some of those who wait."""
 
     def __init__(self, state: State, settings: Settings) -> None:
         self.state, self.settings = state, settings
@@ -80,6 +81,7 @@ class Backfill:
         self._chart = Columns(planning.chart_for(len(state.conf.nodes), slots))
         self._queue = Queue(state)
         self.needed_ns = NEVER
+        self.somebody_fits = True
 
     def look_in_detail(self) -> None:
         """From now on jobs know which nodes they are promised, with equal results, but slower."""
@@ -94,6 +96,7 @@ class Backfill:
         queue = self._queue
         length = queue.set_up(list(entries), whole=whole or not state.selector.speed.compiled)
         this = Pass(state, settings, self._chart)
+        self.somebody_fits = length > 0
         self._begin(this, length)
         while True:
             if settings.most_starts and this.starts >= settings.most_starts:
@@ -117,7 +120,7 @@ class Backfill:
         c, settings, now = self._chart.columns, self.settings, self.state.now_s
         step = settings.resolution_s
         c.begin[0], c.end[0] = now // step * step, (now + settings.window_s) // step * step
-        c.open[0] = self.state.available
+        c.open[0] = planning.packed(self.state.available)
         at = c.at
         at[:] = 0
         at[planning.COUNT], at[planning.TIME], at[planning.STEP] = 1, now, step
@@ -333,9 +336,9 @@ def _keep(this: Pass, job: Job, partition: Partition) -> None:
 def _longest(this: Pass, nodes: Mask, least: int, most: int) -> int:
     """The longest limit (minutes) that takes nothing from a promise, between the least and what was asked for."""
     now, limit = this.state.now_s, most
-    chart = this.chart.columns
+    chart, taken = this.chart.columns, planning.packed(nodes)
     for i in range(int(this.at[planning.COUNT])):
-        if now < chart.begin[i] < now + most * 60 and (nodes & (chart.open[i] == 0)).any():
+        if now < chart.begin[i] < now + most * 60 and (taken & ~chart.open[i]).any():
             limit = min(limit, (int(chart.begin[i]) - now) // 60)
     for one in this.state.reservations.values():
         if one.start_ns > this.state.now_ns and (one.nodes & nodes).any():

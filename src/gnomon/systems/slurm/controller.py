@@ -136,6 +136,7 @@ class Controller:
         if full:
             self._last_full = now
         before = state.starts
+        state.priorities.catch_up()
         self._cut = main_scheduler.schedule(state, full=full)
         if state.starts != before:
             self._asked = True
@@ -148,8 +149,10 @@ class Controller:
             self._main()
         state.changed = False
         self._last_backfill = state.now_ns
+        state.priorities.catch_up()
         self._plan.run()
         self.settle()
+        self._arm_calculation()
 
     def settle(self) -> None:
         """After a pass: what has to be looked at later."""
@@ -177,19 +180,19 @@ class Controller:
         return self._calc_timer
 
     def _arm_calculation(self) -> None:
-        period = self.state.priorities.period_ns
-        if period and self._calc_timer < 0:
+        """The next PriorityCalcPeriod is waited for if somebody could start out of turn; otherwise whoever looks at
+        priorities catches up."""
+        period, waits = self.state.priorities.period_ns, self.state.pending and self._plan.somebody_fits
+        if period and waits and self._calc_timer < 0:
             due = (self.state.now_ns // period + 1) * period
             self._calc_timer = self.state.world.at(due, self._calculate)
 
     def _calculate(self) -> None:
         """PriorityCalcPeriod: usage decays, ages grow."""
         self._calc_timer = -1
-        state = self.state
-        if self.state.priorities.recalculate():
+        if self.state.priorities.catch_up():
             self.ask()
-        if state.pending or state.running:
-            self._arm_calculation()
+        self._arm_calculation()
 
 
 def limit_ns(state: State, job: Job) -> int:

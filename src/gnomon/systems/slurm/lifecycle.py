@@ -36,6 +36,7 @@ def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min:
     """A job starts. ``limit_min``: another limit than its own, as backfill gives to ``--time-min``."""
     if job.array is not None and not job.split:
         split_off(state, job)
+    state.priorities.catch_up()
     partition = state.part(job)
     if limit_min is not None:
         job.limit_min = limit_min
@@ -91,6 +92,7 @@ def ended(state: State, job: Job, outcome: str, *, exit_code: str = "0:0", reaso
 
 def release(state: State, job: Job, outcome: str, *, exit_code: str = "0:0") -> None:
     """Give back all that a job held."""
+    state.priorities.catch_up()
     job.configuring = False
     state.running.remove(job)
     state.ends.leave(job)

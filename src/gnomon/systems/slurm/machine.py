@@ -29,13 +29,15 @@ WARN_S: Final = 30
 @dataclass(eq=False)
 class Machine:
     """A :class:`gnomon.systems.slurm.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
-    ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone."""
+    ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone;
+    ``run_s``: how long a job runs, None: as its request or its script says."""
 
     state: State = field(init=False)
     controller: Controller = field(init=False)
     waits: dict[Job, list[tuple[int, str]]] = field(default_factory=dict)
     launch_ns: int = LAUNCH_NS
     gone_ns: int = GONE_NS
+    run_s: Callable[[Job], float | None] | None = None
 
     def __post_init__(self) -> None:
         self._heap: list[tuple[int, int]] = []
@@ -68,6 +70,7 @@ class Machine:
                 self.state.now_ns = time_ns
                 act()
         self.state.now_ns = until_ns
+        self.state.priorities.catch_up()
 
     @property
     def next_ns(self) -> int:
@@ -87,9 +90,10 @@ class Machine:
         """A job's script runs from now on."""
         variables = {"SLURM_ARRAY_TASK_ID": str(job.array_task)} if job.array is not None else {}
         does = behaviour(job.request.script, variables)
-        if job.request.run_s is not None:
+        run_s = job.request.run_s if self.run_s is None else self.run_s(job)
+        if run_s is not None:
             exit_code = f"{job.request.exit_code}:0" if job.request.exit_code else does.exit_code
-            does = Behaviour(job.request.run_s, exit_code, does.traps)
+            does = Behaviour(run_s, exit_code, does.traps)
         self._does[job] = does
         self._left[job] = does.run_s if does.run_s is not None else NEVER / SECOND
         self._plan(job)

@@ -6,14 +6,14 @@ The map has slots of time, each with the nodes that nobody is promised in it. So
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from gnomon.engine.compiling import entry_kernel, kernel
 from gnomon.engine.world import I8, I32, I64, I8x2, I64x2
 from gnomon.systems.slurm.select import at as places
-from gnomon.systems.slurm.select.columns import Demands, Hardware, Occupied, Running, Trial
+from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware, Occupied, Running, Trial
 from gnomon.systems.slurm.select.future import NEVER, plan
 from gnomon.systems.slurm.select.testing import NOW, test
 
@@ -46,11 +46,14 @@ TRIES: Final = 10_000
 
 
 class Chart(NamedTuple):
-    """The map: slots in order, ``open`` the nodes that nobody is promised; and a mask to work with."""
+    """The map: slots in order, ``open`` the nodes that nobody is promised, a bit each (:func:`packed`); and masks to
+    work with."""
 
     begin: I64  # (S,) seconds
     end: I64
-    open: I8x2  # (S, N)
+    open: I64x2  # (S, W)
+    have: I64  # (W,): the nodes that a job may use
+    left: I64  # (W,): what slots leave of them
     mask: I8  # (N,)
     at: I64
 
@@ -80,39 +83,65 @@ class Lined(NamedTuple):
 
 def chart_for(nodes: int, slots: int) -> Chart:
     """An empty map with room."""
+    words = -(-nodes // BITS)
     return Chart(
         np.zeros(slots, np.int64),
         np.zeros(slots, np.int64),
-        np.zeros((slots, nodes), np.int8),
+        np.zeros((slots, words), np.int64),
+        np.zeros(words, np.int64),
+        np.zeros(words, np.int64),
         np.zeros(nodes, np.int8),
         np.zeros(AT_SIZE, np.int64),
     )
+
+
+def packed(mask: Any) -> Any:
+    """A mask of nodes as bits in words.
+
+    >>> packed(np.array([True, False, True])).tolist()
+    [5]
+    """
+    words = -(-len(mask) // BITS)
+    bits = np.zeros(words * BITS, np.int64)
+    bits[: len(mask)] = mask
+    return (bits.reshape(words, BITS) << np.arange(BITS)).sum(axis=1)
+
+
+@kernel
+def is_open(c: Chart, i: int, n: int) -> int:
+    """Whether nobody is promised a node in a slot."""
+    return int((c.open[i, n // BITS] >> (n % BITS)) & 1)
 
 
 @entry_kernel
 def over_slots(c: Chart, t: Trial, start: int, end: int) -> None:
     """Take from the usable nodes those that others are promised from start to end; ``LATER``: when the nodes of the
     first slot are not all that is left (0: never)."""
-    nodes = len(c.mask)
-    later = 0
+    nodes, words, later = len(c.mask), len(c.have), 0
+    for w in range(words):
+        c.have[w] = 0
     for n in range(nodes):
-        c.mask[n] = t.usable[n]  # without what slots take
+        c.have[n // BITS] |= int(t.usable[n]) << (n % BITS)
+    for w in range(words):
+        c.left[w] = c.have[w]
     count = int(c.at[COUNT])
     for i in range(count):
         if c.end[i] <= start:
             continue
         if later == 0 and i + 1 < count:
-            for n in range(nodes):
-                if c.mask[n] and c.open[i + 1, n] and not (t.usable[n] and c.open[i, n]):
+            for w in range(words):
+                if c.have[w] & c.open[i + 1, w] & ~(c.left[w] & c.open[i, w]):
                     later = int(c.end[i])
                     break
         if c.begin[i] <= end:
-            for n in range(nodes):
-                t.usable[n] &= c.open[i, n]
+            for w in range(words):
+                c.left[w] &= c.open[i, w]
         else:
             if later == 0 and i + 2 < count:
                 later = int(c.end[i + 1])
             break
+    for n in range(nodes):
+        t.usable[n] = (c.left[n // BITS] >> (n % BITS)) & 1
     c.at[LATER] = later
 
 
@@ -137,7 +166,7 @@ def overlaps(c: Chart, t: Trial, start: int, minutes: int) -> bool:
     for i in range(int(c.at[COUNT])):
         if c.begin[i] < end and c.end[i] > begin:
             for k in range(int(t.at[places.COUNT_NODES])):
-                if not c.open[i, t.node[k]]:
+                if not is_open(c, i, int(t.node[k])):
                     return True
     return False
 
@@ -145,8 +174,8 @@ def overlaps(c: Chart, t: Trial, start: int, minutes: int) -> bool:
 @kernel
 def copy_slot(c: Chart, source: int, target: int) -> None:
     """The nodes of one slot to another."""
-    for n in range(len(c.mask)):
-        c.open[target, n] = c.open[source, n]
+    for w in range(len(c.have)):
+        c.open[target, w] = c.open[source, w]
 
 
 @kernel
@@ -179,7 +208,7 @@ def take(c: Chart, t: Trial, begin: int, end: int) -> None:
     for i in range(int(c.at[COUNT])):
         if c.begin[i] >= begin and c.end[i] <= end:
             for k in range(int(t.at[places.COUNT_NODES])):
-                c.open[i, t.node[k]] = 0
+                c.open[i, int(t.node[k]) // BITS] &= ~(1 << (int(t.node[k]) % BITS))
 
 
 @kernel

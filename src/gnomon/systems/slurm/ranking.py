@@ -46,8 +46,8 @@ class BasicRanking:
         """The factor of fair-share of a job, 0 to 1."""
         return 1.0
 
-    def recalculate(self) -> bool:
-        """Work out all priorities anew; whether schedulers would go about the queue in another way now."""
+    def catch_up(self) -> bool:
+        """Work out anew what is due; whether schedulers would go about the queue in another way now."""
         return False
 
     def forget(self, job: Job) -> None:
@@ -79,6 +79,7 @@ class MultifactorRanking(BasicRanking):
             else FairTree(tree)
         )
         self.fair.finish(state.usage.raw)
+        self._periods = 0
         self._known: dict[tuple[Job, str], tuple[tuple[Any, ...], Lasting]] = {}
         self._most_part = max((one.conf.priority_job_factor for one in state.partitions.values()), default=0)
 
@@ -87,7 +88,8 @@ class MultifactorRanking(BasicRanking):
         if job.request.priority is not None:
             job.fixed = True
             return job.request.priority
-        return self._work_out(job)
+        self.catch_up()
+        return self._work_out(job, self._state.now_s)
 
     def of(self, job: Job, partition: Partition) -> int:
         """The priority that counts in a partition."""
@@ -96,16 +98,16 @@ class MultifactorRanking(BasicRanking):
     def renew(self, job: Job, before: int) -> None:
         """Its nice value is another one than ``before``."""
         if job.priority and not job.fixed:
-            job.priority = self._work_out(job)
+            job.priority = self._work_out(job, self._state.now_s)
 
     def fairshare(self, job: Any) -> float:
         """The factor of fair-share of a job, 0 to 1."""
         entry = self._state.tree.entry(job)
         return float(self.fair.factor[entry.number]) if entry is not None else 0.0
 
-    def _work_out(self, job: Job) -> int:
-        fairshare, accrue, now = self.fairshare(job), self._accrue_s(job), self._state.now_s
-        found = [self._lasting(job, name).priority(self.weights, accrue, fairshare, now) for name in job.partitions]
+    def _work_out(self, job: Job, now_s: int) -> int:
+        fairshare, accrue = self.fairshare(job), self._accrue_s(job)
+        found = [self._lasting(job, name).priority(self.weights, accrue, fairshare, now_s) for name in job.partitions]
         job.by_partition = dict(zip(job.partitions, found, strict=True)) if len(found) > 1 else {}
         return max(found)
 
@@ -157,17 +159,30 @@ class MultifactorRanking(BasicRanking):
         has = self._state.selector.capacity(partition.nodes)
         return {name: asks.get(name, 0) / has[name] if has.get(name) else 0.0 for name in self.weights.tres}
 
-    def recalculate(self) -> bool:
-        """What the decay thread does each PriorityCalcPeriod."""
-        state = self._state
-        self.fair.begin(state.usage.raw)
-        state.usage.period(state.now_s)
-        self.fair.finish(state.usage.raw)
+    def catch_up(self) -> bool:
+        """What the decay thread does each PriorityCalcPeriod, for the periods that are over since it was done last;
+        whether schedulers would go about the queue in another way now."""
+        due, usage = self._state.now_ns // self.period_ns, self._state.usage
         passed = False
+        while self._periods < due:
+            self._periods = due if usage.is_idle else self._periods + 1
+            wanted = self._periods == due or "INCR_ONLY" in self.weights.flags
+            now_s = self._periods * self.period_ns // SECOND
+            if wanted:
+                self.fair.begin(usage.raw)
+            usage.period(now_s)
+            if wanted:
+                self.fair.finish(usage.raw)
+                passed |= self._renew_all(now_s)
+        return passed
+
+    def _renew_all(self, now_s: int) -> bool:
+        """The priorities of all that wait, at a time."""
+        state, passed = self._state, False
         has_thresholds = state.limits is not None or "bf_min_prio_reserve" in state.conf.scheduler
         for job in state.pending:
             if job.priority and not job.fixed:
-                priority = self._work_out(job)
+                priority = self._work_out(job, now_s)
                 if "INCR_ONLY" in self.weights.flags:
                     priority = max(priority, job.priority)
                 if has_thresholds:

@@ -112,6 +112,7 @@ class Usage:
         self._rate, self._wall_rate, self._tres_rate = np.zeros(rows), np.zeros(rows), np.zeros((rows, columns))
         self._by_tres = tree.limits_any("grp_tres_mins")
         self._running = np.zeros(rows, dtype=np.int64)
+        self._charging = 0
         self._decays = np.ones(rows, dtype=bool)
         for qos in tree.qos.values():
             self._decays[self.row(qos)] = "NoDecay" not in qos.record.flags
@@ -204,11 +205,17 @@ class Usage:
         if self._by_tres:
             self._tres_rate[run.rows] += sign * run.factor * run.vector
         self._running[run.rows] += sign
+        self._charging += sign
         if sign < 0:  # of sums of fractions nothing is left over
             idle = run.rows[self._running[run.rows] == 0]
             self._rate[idle], self._wall_rate[idle], self._tres_rate[idle] = 0.0, 0.0, 0.0
 
     # -------------------------------------------------------------- periods
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is charged now."""
+        return not self._fresh and not self._charging
 
     def period(self, now_s: int) -> None:
         """What the decay thread does each PriorityCalcPeriod, before the priorities are computed."""
@@ -222,7 +229,7 @@ class Usage:
             self.wall *= kept
             if self._by_tres:
                 self.tres *= kept[:, None]
-            if self._running.any():
+            if self._charging:
                 self.raw += time * self._rate
                 self.wall += time * self._wall_rate
                 if self._by_tres:

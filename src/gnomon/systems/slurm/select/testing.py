@@ -325,6 +325,19 @@ def finish(h: Hardware, o: Occupied, t: Trial) -> bool:
 
 
 @kernel
+def has_too_few(h: Hardware, o: Occupied, t: Trial) -> bool:
+    """Whether fewer CPUs than it asks for are free on all usable nodes together, where what is taken is not shared."""
+    if h.rule[rule.LINEAR] or h.rule[rule.GANG] or h.rule[rule.UNIT] == rule.NOTHING or len(h.row_part) > 0:
+        return False
+    if t.ask[ask.SHARE] != rule.ONE_ROW:
+        return False
+    idle = 0
+    for n in range(len(t.usable)):
+        idle += int(t.usable[n]) * int(o.idle[n]) * int(h.tpc[n])
+    return bool(idle < t.ask[ask.MIN_CPUS])
+
+
+@kernel
 def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
     """What :func:`test` answers, for the demand that is loaded."""
     reset(t)
@@ -342,6 +355,8 @@ def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
     t.at[at.MIN_NODES] = least
     if mode == EVER:
         return search(h, o, t)
+    if has_too_few(h, o, t):
+        return False
     if search(h, o, t):
         return finish(h, o, t)
     if t.at[at.FEWER_SWITCHES] or not (h.rule[rule.GANG] or t.ask[ask.SHARE] != rule.ONE_ROW):
