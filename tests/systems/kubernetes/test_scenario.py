@@ -109,3 +109,12 @@ def test_a_pod_that_is_too_large_waits_as_in_a_cluster() -> None:
     assert rows(run, Kind.REJECT) == []
     (said,) = [facts["message"] for facts in run.log.details.values() if "message" in facts]
     assert str(said).startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_what_no_node_can_have_waits_and_what_no_ledger_can_count_is_refused() -> None:
+    """10^15 cpus are 10^18 millicores, beyond 2^53; 16Pi are 2^54 bytes."""
+    run = play([node("n1", cpu="4"), pod("huge", requests={"cpu": "1e15", "memory": "4Ei"})], until_s=60)
+    (said,) = [facts["message"] for facts in run.log.details.values() if "message" in facts]
+    assert str(said).startswith("0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.")
+    with pytest.raises(InputError, match=r"Node n1, memory .*: more than can be counted, found 18014398509481984"):
+        play([node("n1", memory="16Pi")], until_s=60)

@@ -12,6 +12,7 @@ from gnomon.systems.kubernetes.objects import LabelSelector, Owner, Requirement
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import PodFailureRule, SuccessRule
+from tests.systems.kubernetes.play import job, pod, spec
 
 TEMPLATE = "template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c}]}}"
 SELECTED = f"selector: {{matchLabels: {{app: x}}}}, {TEMPLATE}"
@@ -106,3 +107,52 @@ def test_mistakes(kind: str, spec: str, problem: str) -> None:
     with pytest.raises(InputError) as caught:
         made("batch/v1", kind, spec)
     assert f"{kind} team/w, {problem}" in str(caught.value)
+
+
+class TestWhatStandsForItself:
+    """What is wrong is told where it stands, before anything is run."""
+
+    @staticmethod
+    def wrong(value: Any) -> str:
+        with pytest.raises(InputError) as caught:
+            objects_of([value])
+        return str(caught.value)
+
+    @pytest.mark.parametrize("said", ["-5", "5-3", "1,,2", "0-9999999", "a", "²", "1-"])
+    def test_indexes(self, said: str) -> None:
+        rules = {"rules": [{"succeededIndexes": said}]}
+        found = job("j", spec(), completions=3, completionMode="Indexed", successPolicy=rules)
+        field = "Job j, spec.successPolicy.rules[0].succeededIndexes"
+        assert self.wrong(found) == f"{field}: not a list of indexes, found {said!r}; allowed: for instance 0,2-4"
+
+    @pytest.mark.parametrize(
+        ("schedule", "problem"),
+        [
+            ("Always", "a schedule has five fields, this one 1"),
+            ("² * * * *", "not a minute: ²"),
+            ("61 * * * *", "not a"),
+        ],
+    )
+    def test_schedules(self, schedule: str, problem: str) -> None:
+        made = {"spec": job("j", spec())["spec"]}
+        body = {"schedule": schedule, "jobTemplate": made}
+        found = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": body}
+        assert self.wrong(found).startswith(f"CronJob c, spec.schedule: {problem}")
+
+    @pytest.mark.parametrize(
+        ("name", "said", "problem"),
+        [
+            ("duration", "soon", "not a duration"),
+            ("durations", "5m", "unknown annotation (did you mean 'gnomon.dev/duration'?)"),
+            ("exit-code", "²", "not an exit code; allowed: 1 to 255"),
+            ("exit-code", "9" * 5000, "not an exit code; allowed: 1 to 255"),
+            ("usage-memory", "1Gi 2Gi 3Gi", "an amount, or times with amounts are wanted"),
+        ],
+    )
+    def test_annotations(self, name: str, said: str, problem: str) -> None:
+        annotations = {f"gnomon.dev/{name}": said}
+        assert self.wrong(pod("p", annotations)).startswith(f"Pod p, metadata.annotations.gnomon.dev/{name}: {problem}")
+        found = job("j", spec())
+        found["spec"]["template"]["metadata"] = {"annotations": annotations}
+        field = f"Job j, spec.template.metadata.annotations.gnomon.dev/{name}"
+        assert self.wrong(found).startswith(f"{field}: {problem}")

@@ -89,7 +89,7 @@ def _field(text: str, name: str, low: int, high: int) -> frozenset[int]:
         else:
             start = _value(first, name)
             end = _value(last, name) if dash else high if slash else start
-        width = int(step) if step.isdigit() else 0 if slash else 1
+        width = int(step) if step.isdecimal() and len(step) < 5 else 0 if slash else 1
         if not (low <= start <= end <= high) or width < 1:
             raise ValueError(f"not a {name}: {part}")
         found.update(range(start, end + 1, width))
@@ -102,6 +102,6 @@ def _value(text: str, name: str) -> int:
         return _MONTHS.index(word) + 1
     if name == "day of week" and word in _DAYS:
         return _DAYS.index(word)
-    if not text.isdigit():
+    if not text.isdecimal() or len(text) > 4:
         raise ValueError(f"not a {name}: {text}")
     return int(text)

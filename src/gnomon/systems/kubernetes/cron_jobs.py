@@ -7,6 +7,7 @@ Of those that are over the newest stay (cleanupFinishedJobs): 3 that succeeded a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from gnomon.engine.log import Reason
@@ -23,7 +24,9 @@ class CronJobController:
 
     def __init__(self, cron: CronJob, jobs: Sequence[JobController], desk: Desk) -> None:
         self._cron, self._jobs, self._desk = cron, jobs, desk
-        self._next = 0
+        self._next = self._looked = 0
+        self._times = [one.run.at_ns for one in jobs]
+        self._there: list[JobController] = []
         for one in jobs:
             desk.at(one.run.at_ns, self)
             one.ended = self._again
@@ -38,11 +41,17 @@ class CronJobController:
 
     def sync(self) -> None:
         """Start the last Job whose time has come, if it may, and delete those that are over and too many."""
-        self._start()
+        due = bisect_right(self._times, self._desk.now)
+        self._there += self._jobs[self._looked : due]
+        self._looked, last = due, due - 1
+        self._there = [
+            one for one in self._there if not one.is_deleted and (one.started_ns >= 0 or one is self._jobs[last])
+        ]
+        self._start(last)
         self._clean()
 
     def _clean(self) -> None:
-        over = [job for job in self._jobs if job.verdict and not job.is_deleted]
+        over = [job for job in self._there if job.verdict and not job.is_deleted]
         good = [job for job in over if job.verdict == COMPLETE]
         bad = [job for job in over if job.verdict != COMPLETE]
         for jobs, kept in ((good, self._cron.successful_history), (bad, self._cron.failed_history)):
@@ -52,9 +61,7 @@ class CronJobController:
     def _delete(self, job: JobController) -> None:
         job.stop(self._desk.event("SuccessfulDelete", f"Deleted job {job.run.job.name}", about=self.about))
 
-    def _start(self) -> None:
-        due = [place for place, one in enumerate(self._jobs) if one.run.at_ns <= self._desk.now]
-        last = due[-1] if due else -1
+    def _start(self, last: int) -> None:
         if last < self._next:
             return
         one, deadline = self._jobs[last], self._cron.starting_deadline_s
@@ -65,7 +72,7 @@ class CronJobController:
             self._next = last + 1
             self._desk.event("MissSchedule", "Missed scheduled time to start a job", about=self.about)
             return
-        active = [job for job in self._jobs if job.is_active]
+        active = [job for job in self._there if job.is_active]
         if active and self._cron.concurrency_policy == "Forbid":
             text = "Not starting job because prior execution is running and concurrency policy is Forbid"
             self._desk.event("JobAlreadyActive", text, about=self.about)

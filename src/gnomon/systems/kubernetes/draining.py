@@ -1,8 +1,8 @@
 """``kubectl drain``: what becomes of the pods of a node that an operator empties.
 
 Source: ``staging/src/k8s.io/kubectl/pkg/drain`` (filters.go, drain.go) of v1.34: pods of DaemonSets and mirror pods
-stay (``--ignore-daemonsets``), all others are evicted, also those without an owner and with data of their own (``--force``,
-``--delete-emptydir-data``), each within its grace period; what a disruption budget refuses is tried again.
+stay (``--ignore-daemonsets``), all others are evicted, also those without an owner and with data of their own
+(``--force``, ``--delete-emptydir-data``), each within its grace period; what a budget refuses is tried again.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gnomon.systems.kubernetes import cluster_fields as cluster
 from gnomon.systems.kubernetes import workload_fields as workload
+from gnomon.systems.kubernetes.annotations import read_annotations
 from gnomon.systems.kubernetes.fields import Fields, Findings
 from gnomon.systems.kubernetes.names import Rule, invalid, label, path_segment, subdomain
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
@@ -128,7 +129,7 @@ def _pod(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) -> Pod
         name=metadata.text("name") or f"{metadata.text('generateName')}{order}",
         namespace=metadata.text("namespace", "default"),
         labels=metadata.checked_labels("labels"),
-        annotations=metadata.labels("annotations"),
+        annotations=read_annotations(metadata),
         spec=read_spec(body),
         owner=read_owner(metadata),
         node_name=spec.text("nodeName"),

@@ -82,7 +82,7 @@ def read(paths: Path | Sequence[Path]) -> Objects:
     files = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
     once: dict[str, Path] = {}
     for file in files:
-        once.setdefault(os.path.realpath(file), file)
+        once.setdefault(os.fspath(file) if "\0" in os.fspath(file) else os.path.realpath(file), file)
     return _collected(chain.from_iterable(map(read_items, once.values())), again=read_items)
 
 

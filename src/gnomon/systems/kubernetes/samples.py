@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.formats.files import Path
+from gnomon.formats.files import Path, read_text
 from gnomon.model.errors import InputError
-from gnomon.model.quantity import parse_duration
 from gnomon.model.usage import Profile, Usage
+from gnomon.systems.kubernetes.annotations import USAGE, use_points
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.annotations import USAGE
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.quantity import parse_quantity
 from gnomon.systems.kubernetes.requests import pod_requests
@@ -35,25 +34,11 @@ def usage_of(pod: Pod) -> Usage | None:
         said = pod.annotations.get(USAGE + name)
         if said is not None:
             try:
-                profiles.append((name, _profile(_points(said, name))))
+                profiles.append((name, _profile(use_points(said, name))))
             except ValueError as error:
                 field = f"pod {pod.key}, metadata.annotations.{USAGE}{name}"
                 raise InputError(str(error), field=field, found=said) from None
     return Usage(tuple(profiles)) if profiles else None
-
-
-def _points(text: str, name: str) -> dict[int, int]:
-    """``100Mi``, or ``0s 100Mi, 5m 2Gi``.
-
-    >>> _points("0s 1Ki, 5s 2Ki", "memory")
-    {0: 1024, 5000000000: 2048}
-    """
-    parts = [part.split() for part in text.split(",")]
-    if len(parts) == 1 and len(parts[0]) == 1:
-        return {0: parse_quantity(parts[0][0], name)}
-    if any(len(part) != 2 for part in parts):
-        raise ValueError("an amount, or times with amounts are wanted: 0s 100Mi, 5m 2Gi")
-    return {parse_duration(time): parse_quantity(amount, name) for time, amount in parts}
 
 
 def _profile(points: Mapping[int, int]) -> Profile:
@@ -113,13 +98,7 @@ def read_samples(paths: Sequence[Path], pods: Mapping[str, Pod], nodes: Mapping[
 
 
 def _lines(file: str) -> list[str]:
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            lines = stream.read().splitlines()
-    except OSError as error:
-        raise InputError(error.strerror or "cannot be read", file=file) from None
-    except UnicodeDecodeError:
-        raise InputError("this is no text", file=file) from None
+    lines = read_text(file).splitlines()
     if not any(lines):
         raise InputError("the file is empty", file=file)
     return lines
@@ -152,7 +131,10 @@ def _time(said: str, file: str, line: int) -> int:
 
 def _rows(file: str, lines: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
     """The rows by column, with their lines."""
-    split = list(csv.reader(lines))
+    try:
+        split = list(csv.reader(lines))
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", file=file) from None
     head = [word.strip().lower() for word in split[0]]
     allowed = "namespace, pod, seconds, cpu, memory; or as kubectl top prints it, with its header"
     for word in head:

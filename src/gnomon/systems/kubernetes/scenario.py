@@ -170,6 +170,11 @@ def _node(node: Node, bound: Sequence[Pod], samples: Samples) -> ModelNode:
     offered = {**node.allocatable}
     offered.setdefault("pods", 0)
     offered = {name: max(offered.get(name, 0), held.get(name, 0)) for name in {**offered, **held}}
+    for name in ("cpu", "memory"):
+        most = max(offered.get(name, 0), node.capacity.get(name, 0))
+        if most > MAX_AMOUNT:
+            about = f"Node {node.name}, {name} (its own, or what the pods that are bound to it ask for)"
+            raise InputError("more than can be counted", field=about, found=most, allowed=f"up to {MAX_AMOUNT}")
     machine = Machine(
         cpu_milli=node.capacity.get("cpu", 0),
         memory_bytes=max(node.capacity.get("memory", 0), offered.get("memory", 0)),
@@ -198,7 +203,7 @@ def _task(pod: Pod, submit_ns: int, workload: str | None, usage: Usage | None) -
 
 
 def amounts(found: Amounts) -> Resources:
-    """Amounts of the API as the ledger has them."""
+    """Amounts of the API as the ledger has them: what is larger fits nowhere, however large it is."""
     named = tuple(
         sorted(
             (name, amount * E4)
@@ -206,7 +211,8 @@ def amounts(found: Amounts) -> Resources:
             if name not in ("cpu", "memory") and not name.startswith(BESIDE) and amount * E4 <= MAX_AMOUNT
         )
     )
-    return Resources(found.get("cpu", 0), found.get("memory", 0), named=named)
+    cpu, memory = (min(found.get(name, 0), MAX_AMOUNT) for name in ("cpu", "memory"))
+    return Resources(cpu, memory, named=named)
 
 
 def duration_ns(pod: Pod) -> int:

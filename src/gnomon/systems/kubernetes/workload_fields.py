@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final, TypedDict
 
+from gnomon.systems.kubernetes.annotations import read_annotations
 from gnomon.systems.kubernetes.cluster_fields import read_claim
+from gnomon.systems.kubernetes.cron import parse
 from gnomon.systems.kubernetes.fields import Fields
 from gnomon.systems.kubernetes.names import invalid
 from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, PodSpec
@@ -32,6 +35,10 @@ QUIET_METADATA: Final = frozenset(
     """annotations clusterName creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid""".split()
 )
+
+
+_INDEXES: Final = re.compile("([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
+"""An index or several in a row, of as many pods as a Job may have here."""
 
 
 class _Common(TypedDict):
@@ -178,7 +185,7 @@ def read_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) ->
         pod_replacement_policy=spec.text("podReplacementPolicy", of=("TerminatingOrFailed", "Failed")),
         failure_rules=tuple(_failure_rule(rule) for rule in failure.items("rules")),
         success_rules=tuple(
-            SuccessRule(rule.text("succeededIndexes"), rule.maybe_integer("succeededCount"))
+            SuccessRule(_indexes(rule, "succeededIndexes"), rule.maybe_integer("succeededCount"))
             for rule in success.items("rules")
         ),
         selector=read_label_selector(spec, "selector"),
@@ -196,9 +203,10 @@ def read_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpec) ->
 
 
 def _indexes(status: Fields, key: str) -> str:
-    """Indexes as a Job's status has them."""
+    """Indexes as a Job's status, and the rules of its success, have them."""
     found = status.text(key)
-    if not all(part.replace("-", "", 1).isdecimal() for part in found.split(",") if part):
+    parts = [_INDEXES.fullmatch(part) for part in found.split(",")] if found else []
+    if any(part is None or int(part[1]) > int(part[2] or part[1]) for part in parts):
         status.wrong(key, "not a list of indexes", found, "for instance 0,2-4")
         return ""
     return found
@@ -219,6 +227,11 @@ def read_cron_job(body: Fields, metadata: Fields, order: int, read_spec: ReadSpe
         failed_history=spec.integer("failedJobsHistoryLimit", 1),
         job=read_job(template, template.inside("metadata"), order, read_spec),
     )
+    if found.schedule:
+        try:
+            parse(found.schedule)
+        except ValueError as error:
+            spec.wrong("schedule", str(error), found.schedule)
     template.finish()
     spec.finish()
     return found
@@ -242,7 +255,7 @@ def _common(metadata: Fields, order: int) -> _Common:
         name=metadata.text("name"),
         namespace=metadata.text("namespace", "default"),
         labels=metadata.checked_labels("labels"),
-        annotations=metadata.labels("annotations"),
+        annotations=read_annotations(metadata),
         owner=read_owner(metadata),
         uid=metadata.text("uid"),
         creation_ns=metadata.time_ns("creationTimestamp"),
@@ -256,7 +269,7 @@ def _template(spec: Fields, read_spec: ReadSpec) -> PodTemplate:
         return PodTemplate()
     template = spec.inside("template")
     metadata = template.inside("metadata")
-    found = PodTemplate(metadata.checked_labels("labels"), metadata.labels("annotations"), read_spec(template))
+    found = PodTemplate(metadata.checked_labels("labels"), read_annotations(metadata), read_spec(template))
     metadata.finish(quiet=QUIET_METADATA)
     template.finish()
     return found
