@@ -23,6 +23,7 @@ from gnomon.systems.slurm.state import MINUTE, State
 from gnomon.systems.slurm.times import limit_minutes
 
 FINISHED: Final = "Job has already finished"
+PENDS: Final = "Job is pending execution"
 NO_JOB: Final = "slurm_suspend error: Invalid job id specified"
 _Record = TypeVar("_Record", JobRequest, PartitionConf)
 Answer = tuple[str, int]
@@ -138,20 +139,27 @@ def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
     if not jobs:
         return "Invalid job id specified", 1
     refusals = [(job, _refusal(verb, job)) for job in jobs]
-    for job in _one_for_all(jobs):
-        if verb in ("hold", "uhold") and job.pends:
-            _hold(state, job, "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin")
-        elif verb == "release" and job.pends and (job.priority == 0 or user == "root"):
-            _release(state, job)
-        elif verb == "requeue" and job.runs:
-            lifecycle.requeue(state, job, "REQUEUED")
-        elif verb == "requeuehold" and job.runs:
-            lifecycle.requeue(state, job, "REQUEUED", hold="JobHeldUser" if user == job.user else "JobHeldAdmin")
-        elif verb == "suspend" and job.state == "RUNNING":
-            lifecycle.suspend(state, job)
-        elif verb == "resume" and job.state == "SUSPENDED":
-            lifecycle.resume(state, job)
+    for job in sorted(_one_for_all(jobs), key=lambda one: not one.pends):
+        _to_job(state, verb, job, user)
     return _said(refusals)
+
+
+def _to_job(state: State, verb: str, job: Job, user: str) -> None:
+    held = "JobHeldUser" if verb == "uhold" or user == job.user else "JobHeldAdmin"
+    if verb in ("hold", "uhold") and job.state not in OVER:
+        _hold(state, job, held)
+    elif verb == "release" and job.state not in OVER and (job.priority == 0 or user == "root"):
+        _release(state, job)
+    elif verb.startswith("requeue") and lifecycle.may_requeue(state, job):
+        hold = held if verb == "requeuehold" else ""
+        if job.runs:
+            lifecycle.requeue(state, job, "REQUEUED", hold=hold)
+        elif job.state in OVER and getattr(state.world, "reruns", False):
+            lifecycle.again(state, job, hold=hold)
+    elif verb == "suspend" and job.state == "RUNNING":
+        lifecycle.suspend(state, job)
+    elif verb == "resume" and job.state == "SUSPENDED":
+        lifecycle.resume(state, job)
 
 
 def _said(refusals: Sequence[tuple[Job, str]]) -> Answer:
@@ -171,7 +179,7 @@ def _said(refusals: Sequence[tuple[Job, str]]) -> Answer:
 def _refusal(verb: str, job: Job) -> str:
     if verb in ("hold", "uhold", "release") and job.state in OVER:
         return FINISHED
-    return "Job is pending execution" if verb.startswith("requeue") and job.pends else ""
+    return PENDS if verb.startswith("requeue") and job.pends else ""
 
 
 def _one_for_all(jobs: Sequence[Job]) -> Iterator[Job]:
@@ -193,7 +201,14 @@ def _records(job: Job) -> list[Job]:
 def _hold(state: State, job: Job, reason: str) -> None:
     for one in _records(job):
         one.priority, one.fixed = 0, False
-    state.say(job, reason)
+    _say(state, job, reason)
+
+
+def _say(state: State, job: Job, reason: str) -> None:
+    if job.pends:
+        state.say(job, reason)
+    else:
+        job.reason = reason
 
 
 def _release(state: State, job: Job) -> None:
@@ -204,7 +219,7 @@ def _release(state: State, job: Job) -> None:
     priority = state.priorities.first(job)
     for one in _records(job):
         one.priority, one.nice, one.fixed = priority, job.nice, job.fixed
-    state.say(job, "None")
+    _say(state, job, "None")
 
 
 def _update(state: State, pairs: dict[str, str], user: str) -> Answer:

@@ -146,9 +146,11 @@ def array_is_full(state: State, job: Job) -> bool:
     return True
 
 
-def partition_says(state: State, job: Job, partition: Partition, *, shortest: bool = False) -> str:
+def partition_says(
+    state: State, job: Job, partition: Partition, *, shortest: bool = False, as_asked: bool = False
+) -> str:
     """The reason for which a partition takes no job of this size or length, "" if it does. ``shortest``: with the least
-    time limit that the job would take, as backfill asks."""
+    time limit that the job would take, as backfill asks; ``as_asked``: before its nodes are made up for it."""
     conf = partition.conf
     if conf.state == "INACTIVE":
         return "PartitionInactive"
@@ -160,12 +162,23 @@ def partition_says(state: State, job: Job, partition: Partition, *, shortest: bo
         return "PartitionNodeLimit"
     if most is not None and most < conf.min_nodes:
         return "PartitionNodeLimit"
+    if as_asked:
+        if job.request.nodes_min is not None and least < conf.min_nodes:
+            return "PartitionNodeLimit"
+    elif len(job.partitions) > 1 and least < conf.min_nodes and not _is_raised(state, job, conf.min_nodes):
+        return "PartitionNodeLimit"
     limit = state.limit_min(job, partition)
     if shortest and job.request.time_min_min is not None:
         limit = job.request.time_min_min
     if conf.max_time_min is not None and limit is not None and limit > conf.max_time_min and job.limit_min is not None:
         return "PartitionTimeLimit"
     return ""
+
+
+def _is_raised(state: State, job: Job, to: int) -> bool:
+    """Whether a job that asks for fewer nodes than one of its partitions wants counts as one of so many: it is taken
+    for the least that any of them wants (``_valid_job_part``)."""
+    return min(state.partitions[name].conf.min_nodes for name in job.partitions) >= to
 
 
 def is_runnable_in(state: State, job: Job, partition: Partition, *, backfill: bool) -> bool:

@@ -27,6 +27,7 @@ from gnomon.systems.slurm.job import (
 )
 from gnomon.systems.slurm.state import MINUTE, SECOND, State, is_for_one_user
 
+HELD: Final = ("JobHeldUser", "JobHeldAdmin")
 REQUEUE_DELAY: Final = 121 * SECOND
 """A requeued job begins not before its credentials have run out: cred_expire (120 s) and one second."""
 MAX_REQUEUE: Final = 5
@@ -87,6 +88,8 @@ def ended(state: State, job: Job, outcome: str, *, exit_code: str = "0:0", reaso
     """A job that ran is over; its nodes are free."""
     release(state, job, outcome, exit_code=exit_code)
     state.tree.leave(job)
+    if reason == "None" and job.reason in HELD:
+        reason = job.reason  # held while it ran, which changed nothing
     job.state, job.reason, job.exit_code, job.ended_ns = outcome, reason, exit_code, state.now_ns
 
 
@@ -129,6 +132,22 @@ def requeue(state: State, job: Job, outcome: str, *, hold: str = "") -> None:
     state.pending.append(job)
     if hold:
         job.priority, job.reason, job.begin_ns = 0, hold, 0
+    state.world.wait(job)
+
+
+def again(state: State, job: Job, *, hold: str = "") -> None:
+    """A job that is over goes back to the queue, too (``scontrol requeue``)."""
+    if job.stints:
+        job.stints[-1].state = "REQUEUED"
+    job.state, job.reason, job.restarts = PENDING, hold or "BeginTime", job.restarts + 1
+    job.allocation, job.start_ns, job.end_ns, job.ended_ns, job.exit_code = None, -1, 0, -1, "0:0"
+    job.begin_ns = 0 if hold else state.now_ns + REQUEUE_DELAY
+    job.submit_ns, job.eligible_ns = state.now_ns, -1
+    if hold:
+        job.priority = 0
+    state.pending.append(job)
+    state.tree.submit(job)
+    state.changed = True
     state.world.wait(job)
 
 

@@ -32,6 +32,9 @@ class Machine:
     ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone;
     ``run_s``: how long a job runs, None: as its request or its script says."""
 
+    reruns = True
+    """Jobs that are over may run again."""
+
     state: State = field(init=False)
     controller: Controller = field(init=False)
     waits: dict[Job, list[tuple[int, str]]] = field(default_factory=dict)

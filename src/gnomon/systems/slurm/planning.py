@@ -15,7 +15,7 @@ from gnomon.engine.world import I8, I32, I64, I8x2, I64x2
 from gnomon.systems.slurm.select import at as places
 from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware, Occupied, Running, Trial
 from gnomon.systems.slurm.select.future import NEVER, plan
-from gnomon.systems.slurm.select.testing import NOW, test
+from gnomon.systems.slurm.select.testing import SOON, test
 
 # Positions in ``Chart.at``.
 COUNT: Final = 0  # slots in use
@@ -267,7 +267,7 @@ def try_job(
         c.at[TESTS] += 1
     for n in range(len(c.mask)):
         c.mask[n] = t.usable[n]
-    if test(h, o, d, t, row, NOW):
+    if test(h, o, d, t, row, SOON):
         found = now
     else:
         for n in range(len(c.mask)):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gnomon.systems.slurm.job import COMPLETED, OVER, PENDING, Job, Stint
+from gnomon.systems.slurm.lifecycle import HELD
 from gnomon.systems.slurm.state import SECOND, State
 from gnomon.systems.slurm.times import format_minutes
 
@@ -25,9 +26,14 @@ def seen(job: Job, waits: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     return list(told.items())
 
 
+def held_while_it_ran(job: Job) -> bool:
+    """Whether a job was held while it ran: accounting then has neither its start nor its nodes (recorded, 22.05)."""
+    return job.state in OVER and job.reason in HELD and bool(job.stints)
+
+
 def job_record(state: State, job: Job, waits: Sequence[tuple[int, str]]) -> Record:
     """One job; ``waits``: when it waited for what."""
-    last = job.stints[-1] if job.stints and job.state != PENDING else None
+    last = job.stints[-1] if job.stints and job.state != PENDING and not held_while_it_ran(job) else None
     waits = seen(job, waits)
     reasons = list(dict.fromkeys(reason for _, reason in waits if reason != "None"))
     record: Record = {

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from gnomon.systems.slurm import features
-from gnomon.systems.slurm.choosing import Code, alternatives, choose, demand_of, exceeds, possible_nodes, required_nodes
+from gnomon.systems.slurm.choosing import (
+    Code,
+    alternatives,
+    choose,
+    demand_of,
+    exceeds,
+    possible_nodes,
+    required_nodes,
+    wants_more_cpus,
+)
 from gnomon.systems.slurm.eligible import Condition, dependency, partition_says
 from gnomon.systems.slurm.job import FAILED, Array, HetJob, Job
 from gnomon.systems.slurm.lifecycle import new_id, split_off
@@ -23,6 +32,9 @@ FAILURE: Final = "sbatch: error: Batch job submission failed: "
 NOT_AVAILABLE: Final = "Requested node configuration is not available"
 NODE_COUNT: Final = "Node count specification invalid"
 TIME_LIMIT: Final = "Requested time limit is invalid (missing or exceeds some limit)"
+MORE_CPUS: Final = "More processors requested than permitted"
+NOT_HERE: Final = "Requested nodes not in this partition"
+NOT_NOW: Final = "Requested partition configuration not available now"
 _SAYS: Final = {"PartitionNodeLimit": NODE_COUNT, "PartitionTimeLimit": TIME_LIMIT}
 
 
@@ -55,11 +67,11 @@ def submit(state: State, requests: Sequence[JobRequest], tasks: Iterator[int]) -
     first = made[0]
     number = first.het.id if first.het is not None else first.order_id
     for job in made:
-        impossible = _impossible(state, job)
-        if impossible is not None:
+        said = _never(state, job)
+        if said:
             for one in made:
                 _fails(state, one)
-            return Reply(f"{impossible}{FAILURE}{NOT_AVAILABLE}", 1, tuple(made))
+            return Reply(said, 1, tuple(made))
     for job in made:
         first_reason(state, job)
     return Reply(f"Submitted batch job {number}", 0, tuple(made))
@@ -123,31 +135,44 @@ def _partitions(state: State, request: JobRequest) -> list[Partition]:
             "Invalid partition name specified", f"sbatch: error: invalid partition specified: {','.join(names)}\n"
         )
     found = [state.partitions[name] for name in names]
-    for partition in found:
-        if not partition.takes_jobs:
-            raise _RefusalError("Required partition not available (inactive or drain)")
-        if partition.conf.root_only and request.user != "root":
-            raise _RefusalError("User's group not permitted to use this partition")
+    found = [one for one in found if one.takes_jobs]  # ``_alt_part_test``: those that are left of several do
+    if not found:
+        raise _RefusalError("Required partition not available (inactive or drain)")
+    if request.user != "root" and any(one.conf.root_only for one in found):
+        raise _RefusalError("User's group not permitted to use this partition")
     return sorted(found, key=lambda one: -one.conf.priority_tier)  # ``priority_sort_part_tier``
 
 
+def _enforced(state: State) -> str:
+    """EnforcePartLimits: with ALL every partition has to take a job, with ANY one of them; with NO it may wait."""
+    said = (state.conf.text("enforcepartlimits") or "NO").upper()
+    return {"0": "NO", "YES": "ALL", "1": "ALL"}.get(said, said)
+
+
 def _enforce(state: State, job: Job, partitions: Sequence[Partition]) -> None:
-    """EnforcePartLimits: with ALL every partition has to take it, with ANY one of them; with NO it may wait."""
-    enforce = (state.conf.text("enforcepartlimits") or "NO").upper()
-    if enforce in ("NO", "0"):
+    """What EnforcePartLimits refuses before there is a job (``_part_access_check``)."""
+    enforce = _enforced(state)
+    if enforce == "NO":
         return
-    says = []
-    for partition in partitions:
-        job.partition = partition.name
-        reason = partition_says(state, job, partition)
-        if reason not in _SAYS:  # what it is now, up or down, is no limit
-            reason = ""
-        if not reason and (job.request.nodes_min or 1) > int(partition.nodes.sum()):
-            reason = "PartitionNodeLimit"
-        says.append(reason)
+    says = [_refuses(state, job, partition) for partition in partitions]
     job.partition = job.partitions[0]
-    if all(says) if enforce == "ANY" else any(says):
-        raise _RefusalError(_SAYS.get([one for one in says if one][-1], NODE_COUNT))
+    failing = [one for one in says if one]
+    if enforce == "ALL" and failing:
+        raise _RefusalError(failing[0])
+    if len(failing) == len(says):
+        raise _RefusalError(failing[-1])
+
+
+def _refuses(state: State, job: Job, partition: Partition) -> str:
+    """Why a partition does not take a job of this size or length; what it is now, up or down, does not count."""
+    job.partition = partition.name
+    if wants_more_cpus(state, job, partition):
+        return MORE_CPUS
+    if partition.up and (job.request.nodes_min or 1) > partition.size:
+        return NODE_COUNT
+    if (required_nodes(state, job) & ~partition.nodes).any():
+        return NOT_HERE
+    return _SAYS.get(partition_says(state, job, partition, as_asked=True), "")
 
 
 def _entered(state: State, job: Job, tasks: Iterator[int], all_of_it: Sequence[Job]) -> list[Job]:
@@ -194,27 +219,40 @@ def _tasks(state: State, job: Job, numbers: Sequence[int]) -> list[Job]:
     return array.tasks
 
 
-def _impossible(state: State, job: Job) -> str | None:
-    """What is printed before the refusal of a job that no node can ever take; None: some can. Held jobs, and those
-    larger than their partition, are not looked at."""
+def _never(state: State, job: Job) -> str:
+    """What refuses a job that cannot run in any of its partitions (``_select_nodes_parts``), "" if it may wait or run;
+    ``job.partition`` is then the one that was looked at last. Held jobs are not looked at."""
+    job.partition = job.partitions[0]
     if job.request.hold:
-        return None
-    said = ""
+        return ""
+    enforce = _enforced(state)
+    several = len(job.partitions) > 1
+    found, last, said = "", NOT_NOW, ""
     for name in job.partitions:
         partition = state.partitions[name]
         job.partition = name
-        if partition_says(state, job, partition) or exceeds(state, job, partition):
-            job.partition = job.partitions[0]
-            return None
+        limit = partition_says(state, job, partition) or exceeds(state, job, partition)
+        is_down = limit == "PartitionDown"
+        if limit and ((several and enforce == "ANY") or not (several or is_down)):
+            continue
+        if limit and several and enforce == "ALL":
+            found = "down" if is_down else NOT_NOW
+            if not is_down:
+                break
         demand, required = demand_of(state, job, partition), required_nodes(state, job)
         possible = possible_nodes(state, job, partition)
         if any(state.selector.fits_ever(demand, possible & one, required) for one in alternatives(state, job)):
-            job.partition = job.partitions[0]
-            return None
+            found = "down" if is_down else "fits"
+            if enforce != "ALL":
+                break
+            continue
+        last = NOT_AVAILABLE
         short = state.selector.shortfall(demand, partition.nodes)
         said = said or (short.value if short is not None else "")
-    job.partition = job.partitions[0]
-    return f"sbatch: error: {said}\n" if said else ""
+    outcome = found or last
+    if outcome == NOT_AVAILABLE:
+        return f"sbatch: error: {said}\n{FAILURE}{NOT_AVAILABLE}" if said else f"{FAILURE}{NOT_AVAILABLE}"
+    return f"{FAILURE}{NOT_NOW}" if outcome == NOT_NOW and enforce != "NO" else ""
 
 
 def _fails(state: State, job: Job) -> None:
@@ -236,17 +274,13 @@ def first_reason(state: State, job: Job) -> None:
     if job.begin_ns > state.now_ns:
         state.say(job, "BeginTime")
         return
-    reason = ""
-    for name in job.partitions:  # the first that takes it
-        job.partition, partition = name, state.partitions[name]
-        says = partition_says(state, job, partition)
-        says = "PartitionConfig" if says in _SAYS else exceeds(state, job, partition)
-        if not says:
-            _first_look(state, job)
-            return
-        reason = reason or says
-    job.partition = job.partitions[0]
-    state.say(job, reason)
+    partition = state.part(job)
+    limit = partition_says(state, job, partition)
+    limit = "PartitionConfig" if limit in _SAYS else limit or exceeds(state, job, partition)
+    if limit == "PartitionDown" or (limit and (len(job.partitions) == 1 or _enforced(state) != "NO")):
+        state.say(job, limit)
+    else:
+        _first_look(state, job)
 
 
 def _first_look(state: State, job: Job) -> None:

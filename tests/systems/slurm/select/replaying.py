@@ -116,7 +116,7 @@ class Cluster:
             devices=devices,
             total_cpus=total_cpus,
             partition=demand[ask.PARTITION],
-            whole=bool(demand[ask.WHOLE]),
+            whole=bool(demand[ask.ALONE]),
             share=demand[ask.SHARE],
         )
 

@@ -49,7 +49,8 @@ TASKS_PER_GPU: Final = 35
 SOCKETS_EXPECTED: Final = 36  # -1 no limit
 WAITED: Final = 37  # the wait for switches is over
 PLAN: Final = 38  # 1: of backfill, which may prefer busy nodes
-COUNT: Final = 39
+ALONE: Final = 39  # nobody else comes to its nodes
+COUNT: Final = 40
 
 # a request for a generic resource
 W_KIND: Final = 0

@@ -31,7 +31,8 @@ LAST: Final = 20  # and the last one that was taken out, -1 none
 PLAIN: Final = 21  # offers can be told from counts of free cores alone
 REQUIRED: Final = 22  # how many nodes are required
 OPEN: Final = 23  # how many nodes are listed as open
-SIZE: Final = 24
+PLANS: Final = 24  # asked by backfill
+SIZE: Final = 25
 
 # STEP: which cores count as free (``_job_test``)
 IDLE: Final = 1

@@ -85,10 +85,12 @@ class Demands(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One question with its answer, and the room to work it out. ``usable``, ``required``: set by whoever asks."""
+    """One question with its answer, and the room to work it out. ``usable``, ``required``, ``extra``: set by whoever
+    asks."""
 
     usable: I8
     required: I8
+    extra: I64  # what a node weighs more for this job
     ask: I64
     want: I64x2  # (R, Want)
     at: I64

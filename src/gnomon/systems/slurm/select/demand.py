@@ -175,6 +175,11 @@ def _cores_distribution(text: str) -> tuple[int, int]:
     return -1, 0
 
 
+def _is_forced(partition: PartitionConf) -> bool:
+    """Whether all jobs of a partition share, whatever they ask (``_resolve_shared_status`` of node_scheduler.c)."""
+    return partition.oversubscribe == "FORCE" and sharing_of(partition) > 1
+
+
 def _share(request: JobRequest, partition: PartitionConf) -> int:
     if partition.oversubscribe == "EXCLUSIVE":
         return rule.RESERVED
@@ -213,6 +218,7 @@ def _values(shape: _Shape, request: JobRequest, partition: PartitionConf, conf: 
         (ask.PER_CPU, shape.per_cpu),
         (ask.MEMORY_SAID, _says_memory(request)),
         (ask.WHOLE, whole or is_linear(conf)),
+        (ask.ALONE, (whole or is_linear(conf)) and not _is_forced(partition)),
         (ask.CONTIGUOUS, request.contiguous),
         (ask.SPREAD, request.spread),
         (ask.LLN, partition.lln),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from gnomon.engine.compiling import kernel
 from gnomon.systems.slurm.select import ask, at, rule
 from gnomon.systems.slurm.select.columns import ANY_COUNT, Hardware, Occupied, Trial
+from gnomon.systems.slurm.select.free import is_free
 from gnomon.systems.slurm.select.gres_offering import drop_unusable
 from gnomon.systems.slurm.select.offering import offer_cores, unit_size
 
@@ -25,9 +26,28 @@ def shared_by_others(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
 
 
 @kernel
+def sees_through(h: Hardware, t: Trial) -> bool:
+    """Whether jobs of lower tiers, which would stand still, are not in the way: rows tell who is (``_bit_or_cond`` of
+    node_scheduler.c gives the nodes back that a lower job has whole)."""
+    return bool(t.at[at.STEP] == at.ROWS and h.rule[rule.BY_PARTITION])
+
+
+@kernel
+def is_all_free(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
+    """Whether every core of a node is free (``_block_whole_nodes``)."""
+    size = int(h.cores[n])
+    for c in range(h.sockets[n] * size):
+        if not h.barred[n, c] and not is_free(h, o, t, n, c):
+            return False
+    return True
+
+
+@kernel
 def is_open(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
     """Whether those who are on a node let the job in."""
-    if o.whole[n] or (t.ask[ask.WHOLE] and o.jobs[n]):
+    if not sees_through(h, t) and (o.whole[n] or (t.ask[ask.ALONE] and o.jobs[n])):
+        return False
+    if t.ask[ask.WHOLE] and not h.rule[rule.LINEAR] and not is_all_free(h, o, t, n):
         return False
     share = t.ask[ask.SHARE]
     if o.state[n] >= rule.RESERVED:
@@ -139,7 +159,7 @@ def offer_plain(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
 @kernel
 def offer_node(h: Hardware, o: Occupied, t: Trial, n: int) -> int:
     """CPUs that a node offers the job, 0: it cannot take part. Fills the node's row of the trial."""
-    t.weight[n] = h.weight[n] << 8
+    t.weight[n] = (h.weight[n] + t.extra[n]) << 8
     t.gpus[n] = 0
     if not t.at[at.EMPTY] and not is_open(h, o, t, n):
         return 0

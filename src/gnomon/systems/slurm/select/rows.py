@@ -59,6 +59,7 @@ def trial_for(h: Hardware) -> Trial:
     return Trial(
         usable=tiny(),
         required=tiny(),
+        extra=large(n),
         ask=large(ask.COUNT),
         want=large(REQUESTS, ask.W_COUNT),
         at=large(at.SIZE),

@@ -24,7 +24,7 @@ from gnomon.systems.slurm.select.occupancy import Occupancy, Store
 from gnomon.systems.slurm.select.rows import Rows, trial_for
 from gnomon.systems.slurm.select.shortfall import Shortfall, shortfall_of
 from gnomon.systems.slurm.select.speed import Columns, Speed
-from gnomon.systems.slurm.select.testing import EVER, NOW, test
+from gnomon.systems.slurm.select.testing import EVER, NOW, SOON, test
 
 Mask = npt.NDArray[Any]
 REMEMBERED: Final = 4096
@@ -86,14 +86,22 @@ class Selector:
         """The same once the wait for few switches (``--switches=n@time``) is over."""
         return with_switches_waited(demand)
 
-    def select(self, occupancy: Occupancy, demand: Demand, usable: Mask, required: Mask) -> Allocation | None:
+    def select(
+        self, occupancy: Occupancy, demand: Demand, usable: Mask, required: Mask, *, extra: Mask | None = None
+    ) -> Allocation | None:
         """What the job gets now, None: it does not get what it asks. ``usable``: nodes that may be taken, ``required``:
-        nodes that have to be among them."""
+        nodes that have to be among them; ``extra``: what nodes weigh more for this job."""
         if demand.unit[0] != rule.NOTHING and self.least_cpus(demand) > self._idle_cpus(occupancy, usable):
             return None
-        if not self._test(occupancy, demand, usable, required, NOW):
-            return None
-        return self._answer(demand)
+        if extra is not None:
+            self.trial.columns.extra[:] = extra
+        found = self._test(occupancy, demand, usable, required, NOW)
+        if extra is not None:
+            self.trial.columns.extra[:] = 0
+        return self._answer(demand) if found else None
+
+    def _soon(self, occupancy: Occupancy, demand: Demand, usable: Mask, required: Mask) -> Allocation | None:
+        return self._answer(demand) if self._test(occupancy, demand, usable, required, SOON) else None
 
     def fits_ever(self, demand: Demand, usable: Mask, required: Mask) -> bool:
         """Whether it would get what it asks if the nodes were empty. What was found once is remembered."""
@@ -124,7 +132,7 @@ class Selector:
         ``running``: (expected end, allocation) of each job, ends and ``now`` in seconds. ``gone``: who would give way
         to the job now, ``standing``: who would be suspended for it; they are not among ``running``.
         """
-        found = self.select(occupancy, demand, usable, required)
+        found = self._soon(occupancy, demand, usable, required)
         if found is not None:
             return now, found
         future = self._future
@@ -135,7 +143,7 @@ class Selector:
         for allocation in standing:
             future.suspend(allocation)
         if gone or standing:
-            found = self.select(future, demand, usable, required)
+            found = self._soon(future, demand, usable, required)
             if found is not None:
                 return now, found
         return self._later(future, demand, usable, required, running, now)
@@ -265,6 +273,6 @@ class Selector:
             devices=t.devices[:count].copy(),
             total_cpus=int(t.at[at.TOTAL_CPUS]),
             partition=demand[ask.PARTITION],
-            whole=bool(demand[ask.WHOLE]),
+            whole=bool(demand[ask.ALONE]),
             share=demand[ask.SHARE],
         )

@@ -20,7 +20,7 @@ from gnomon.systems.slurm.select.devices import take_devices
 from gnomon.systems.slurm.select.free import is_free
 from gnomon.systems.slurm.select.layout import lay_out
 from gnomon.systems.slurm.select.linear import pick_linear
-from gnomon.systems.slurm.select.nodes import is_plain, offer_node
+from gnomon.systems.slurm.select.nodes import is_plain, offer_node, sees_through
 from gnomon.systems.slurm.select.offering import offer_cores
 from gnomon.systems.slurm.select.orders import pick_in_order
 from gnomon.systems.slurm.select.picking import begin
@@ -33,6 +33,8 @@ EVER: Final = 1
 """On the nodes as if they were empty; only whether, not where."""
 PLAN: Final = 2
 """On what will be free, as backfill asks it."""
+SOON: Final = 3
+"""Now, as backfill asks it: whether the memory suffices for the cores that come out is found when the job starts."""
 
 
 @kernel
@@ -153,9 +155,9 @@ def heavier(h: Hardware, t: Trial, above: int) -> int:
 
 
 @kernel
-def lets_in(o: Occupied, t: Trial, n: int) -> bool:
+def lets_in(h: Hardware, o: Occupied, t: Trial, n: int) -> bool:
     """Whether a node counts as one that could be had."""
-    return bool(o.whole[n] == 0 and (t.ask[ask.WHOLE] == 0 or o.jobs[n] == 0))
+    return sees_through(h, t) or bool(o.whole[n] == 0 and (t.ask[ask.ALONE] == 0 or o.jobs[n] == 0))
 
 
 @kernel
@@ -168,7 +170,7 @@ def search(h: Hardware, o: Occupied, t: Trial) -> bool:
         if following < ANY_COUNT:  # else those that offer something are counted
             count = 0
             for n in range(len(t.usable)):
-                count += t.usable[n] > 0 and h.weight[n] <= weight and (t.at[at.EMPTY] > 0 or lets_in(o, t, n))
+                count += t.usable[n] > 0 and h.weight[n] <= weight and (t.at[at.EMPTY] > 0 or lets_in(h, o, t, n))
             few = count < t.ask[ask.MIN_NODES] or count < t.ask[ask.REQ_NODES]
         if not few and offer_all(h, o, t, weight) and choose(h, o, t):
             return True
@@ -318,7 +320,7 @@ def finish(h: Hardware, o: Occupied, t: Trial) -> bool:
     """Give the chosen nodes tasks, cores, devices and memory; False: it does not come out."""
     if not collect(h, o, t) or not lay_out(h, t, int(t.at[at.COUNT_NODES])):
         return False
-    if not take_devices(h, o, t) or not give_memory(h, o, t):
+    if not take_devices(h, o, t) or not (give_memory(h, o, t) or t.at[at.PLANS]):
         return False
     give_cores(h, o, t)
     return True
@@ -344,6 +346,7 @@ def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
     t.at[at.EMPTY] = mode == EVER
     t.at[at.STEP] = at.IDLE
     t.ask[ask.PLAN] = mode == PLAN
+    t.at[at.PLANS] = mode in (PLAN, SOON)
     t.at[at.PLAIN] = is_plain(h, t)
     required = 0
     for n in range(len(t.required)):
