@@ -14,6 +14,7 @@ from gnomon.engine.log import Log, Outcome, Reason
 from gnomon.formats import whole
 from gnomon.insight.history import History, history
 from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note
 
@@ -37,6 +38,7 @@ class Run:
     - ``scenario``, ``log``: what was run, and what happened.
     - ``timings``: CPU seconds, by part; ``stopped``: the limit that ended it early (NONE: nothing was left to happen).
     - ``notes``: what the readers of its files ignored, guessed or defaulted.
+    - ``native_state``: what the system's own scheduler held at the end (None: it has none, or the run was kept).
     """
 
     scenario: Scenario
@@ -44,6 +46,7 @@ class Run:
     timings: Mapping[str, float] = field(default_factory=dict)
     stopped: Reason = Reason.NONE
     notes: tuple[Note, ...] = ()
+    native_state: object = None
 
     @cached_property
     def past(self) -> History:
@@ -65,6 +68,22 @@ class Run:
         past = self.past
         held = {name: allocated(past, name) for name in past.capacity}
         return Series(past, held, queue_length(past), outages(past))
+
+    def view(self, command: str) -> str:
+        """What a command of the system that only looks would print at the end of the run, as in ``squeue -l``.
+
+        Raises InputError for one that is not modelled, and for a system without such commands.
+        """
+        from gnomon.api.systems import SYSTEMS
+
+        look = SYSTEMS[self.scenario.system].make_viewer()
+        if look is None or self.native_state is None:
+            allowed = ", ".join(name for name, system in SYSTEMS.items() if system.viewer)
+            problem = "only runs of a system with commands have views"
+            raise InputError(problem, found=command, allowed=allowed)
+        until = self.scenario.limits.until_ns
+        last = int(self.log.t_ns[-1]) if len(self.log) else 0
+        return look(self.native_state, command, until if until < NEVER else last)
 
     def metrics(self) -> dict[str, Any]:
         """The metrics, in the form of ``metrics.json``; see :class:`gnomon.insight.metrics.Metrics`."""

@@ -182,6 +182,11 @@ class Control:
         self._timers.at(at_ns, lambda: self._board.open(node, REMOVED, -1))
         self._wake()
 
+    @property
+    def native_state(self) -> object:
+        """What the system's own scheduler holds, None where there is none."""
+        return None if self._placer is None else self._placer.native_state
+
     def check(self) -> None:
         """Check what must hold after every instant. Raises InvariantError for what does not."""
         check(self._parts)

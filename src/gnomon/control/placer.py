@@ -44,6 +44,11 @@ class Placer(Protocol):
     def speed_up(self) -> None:
         """The run is large: use compiled forms. Said once, before anything is placed."""
 
+    @property
+    def native_state(self) -> object:
+        """What it holds in its own form, to be looked at when the run is over; None: nothing of its own."""
+        return None
+
     keeps_books: bool = False
     """Whether what its tasks hold, perhaps on several nodes each, stands in books of its own and not in the world's
     ledger, where a task is on its first node and holds nothing."""

@@ -18,7 +18,7 @@ from gnomon.systems.slurm.books import books
 from gnomon.systems.slurm.controller import Controller
 from gnomon.systems.slurm.job import BACKFILL, MAIN, OVER, Job
 from gnomon.systems.slurm.lifecycle import new_id
-from gnomon.systems.slurm.look_ahead import test_only
+from gnomon.systems.slurm.look_ahead import shown, test_only
 from gnomon.systems.slurm.machine import Machine
 from gnomon.systems.slurm.recorded import job_record
 from gnomon.systems.slurm.sacctmgr import apply_commands
@@ -122,7 +122,8 @@ class _Player:
         elif do == "scancel":
             answer = commands.scancel(self.state, args, user)
         elif do == "query":
-            self.queries.append({"at_s": step["at_s"], "cmd": args, "output": query(self.state, args)})
+            output = query(self.state, args, lambda at: shown(self.state, at))
+            self.queries.append({"at_s": step["at_s"], "cmd": args, "output": output})
             return "", 0
         elif do == "kill-node":
             self._kill(args[0])

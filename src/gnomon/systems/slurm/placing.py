@@ -57,6 +57,11 @@ class SlurmScheduler(Placer):
 
     keeps_books = True
 
+    @property
+    def native_state(self) -> object:
+        """What slurmctld holds in memory."""
+        return self.state
+
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, node_at: list[int], hands: Hands) -> None:
         native = scenario.native
         assert isinstance(native, Native)

@@ -147,7 +147,8 @@ def request_of(seen: SeenJob, *, array: tuple[int, ...] | None = None) -> JobReq
     tasks = layout.pop("tasks", None)
     if tasks is None and seen.num_cpus:
         tasks = max(1, seen.num_cpus // int(layout.get("cpus_per_task") or 1))
-    nodes = layout.pop("nodes_min", None) or seen.num_nodes
+    told = layout.pop("nodes_min", None) or seen.num_nodes  # of a waiting job an estimate: its resources tell better
+    nodes = seen.held.get("node") or told
     taken = licenses(seen.licenses) if seen.licenses else ((), False)
     if tasks is not None and nodes is not None:
         tasks = max(int(tasks), int(nodes))
