@@ -75,7 +75,7 @@ def simulate(
     if control:
         log = replace(log, details=control.details)
     timings = {"compile": laid_out - begun, "simulate": ran - laid_out, "log": process_time() - ran}
-    return Run(scenario, log, timings, stopped, scenario.work.notes)
+    return Run(scenario, log, timings, stopped, scenario.work.notes, control.native_state if control else None)
 
 
 def _check(seed: int, control: Control | None, world: World) -> None:

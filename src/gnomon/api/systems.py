@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Explain = Callable[..., "Explanation"]
 """``explain(subject, scenario, log=, simulate=, why_not=)``: without a log it tells what it can without one."""
 
+View = Callable[[Any, str, int], str]
+"""``view(state, command, now_ns)``: what a command of the system that only looks prints of a state."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -34,6 +37,7 @@ class System:
     reader: str = ""
     placer: str = ""
     explainer: str = ""
+    viewer: str = ""
     summariser: str = ""
     policies: bool = False
 
@@ -45,6 +49,10 @@ class System:
     def make_placer(self) -> MakePlacer | None:
         """What makes the system's own scheduler, None if it has none."""
         return _loaded(self.placer) if self.placer else None
+
+    def make_viewer(self) -> View | None:
+        """What prints the system's state as its own commands do, None if nothing does."""
+        return _loaded(self.viewer) if self.viewer else None
 
     def make_explainer(self) -> Explain | None:
         """What explains the system's scenarios, None if the plain explanation does."""
@@ -70,6 +78,7 @@ SYSTEMS: Final = {
             "slurm",
             reader="gnomon.systems.slurm.scenario:read_scenario",
             placer="gnomon.systems.slurm.placing:SlurmScheduler",
+            viewer="gnomon.systems.slurm.views:view",
             explainer="gnomon.insight.slurm:explain",
         ),
     )

@@ -73,6 +73,15 @@ SeedOption = Annotated[
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="T", help="Stop at this time, as in 24h.", show_default=False)
 ]
+ViewsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--view",
+        metavar="COMMAND",
+        help='What a command of the system would show at the end, as in "squeue -l"; repeatable.',
+        show_default=False,
+    ),
+]
 WorkFormatOption = Annotated[
     str | None,
     typer.Option("--work-format", metavar="F", help="Format of WORK. [default: by content]", show_default=False),

@@ -21,10 +21,11 @@ from gnomon.cli.options import (
     SeedOption,
     SystemOption,
     UntilOption,
+    ViewsOption,
     WorkArgument,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes
+from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes, write
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def simulate(
             show_default=False,
         ),
     ] = None,
+    views: ViewsOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate work on a cluster, and tell how long it waited and what it used.
@@ -85,8 +87,11 @@ def simulate(
     spent.lap("write")
     seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
     judged = judge(demanded, result)
-    document = {**_document(result, seconds), **({"properties": judged} if demanded else {})}
-    emit(output, document, _text(result, seconds, judged, wide=output is Output.WIDE))
+    seen = {command: result.view(command) for command in views or []}
+    extra = {**({"properties": judged} if demanded else {}), **({"views": seen} if seen else {})}
+    emit(output, {**_document(result, seconds), **extra}, _text(result, seconds, judged, wide=output is Output.WIDE))
+    for command, text in seen.items() if output in (Output.TABLE, Output.WIDE) else ():
+        write(f"\n$ {command}\n{text}")
     _tell(result, run)
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -159,3 +159,14 @@ def test_what_is_no_view_is_told() -> None:
     ):
         with pytest.raises(InputError, match=problem):
             run().view(command)
+
+
+def test_the_command_line_shows_views_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    from gnomon.cli import run as gnomon
+
+    files = [str(path) for path in (*SHOWN, *ACCOUNTS)]
+    assert gnomon(["simulate", *files, "--until", "0.5s", "--view", "sinfo -s", "--view", "squeue -u bob -h"]) == 0
+    out = capsys.readouterr().out
+    assert "$ sinfo -s\nPARTITION AVAIL  TIMELIMIT   NODES(A/I/O/T) NODELIST\n" in out
+    assert out.count(" bob ") == 1 + len(rows(run().view("squeue -u bob")))  # the command is there too
+    assert gnomon(["simulate", *files, "--until", "0.5s", "--view", "sqeue"]) == 2
