@@ -208,6 +208,13 @@ class History:
         return _submitted(self.scenario, self.outcome)
 
     @cached_property
+    def waited_ns(self) -> IntArray:
+        """The longest wait of each task (:mod:`gnomon.insight.waiting`)."""
+        from gnomon.insight.waiting import longest_waits
+
+        return longest_waits(self).ns
+
+    @cached_property
     def dominant(self) -> FloatArray:
         """The dominant share of one task of each shape: the largest part of the cluster that it asks for."""
         shares = [self.demand[name] / float(total) for name, total in self.capacity.items()]

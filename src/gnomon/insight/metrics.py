@@ -39,8 +39,9 @@ class Metrics:
 
     - ``jobs``: tasks (rows of the tasks file; a job of a trace is a task here), ``done`` and ``rejected``: of them.
     - ``makespan_s``: last end - first submission.
-    - ``wait_s``: first start - submission, of all that started. ``turnaround_s``: end - submission, of all that started
-      and ended, also by being killed.
+    - ``wait_s``: the longest wait for a place of each task that started (:mod:`gnomon.insight.waiting`): first start -
+      submission, or longer if it lost its place and stood in a queue again.
+    - ``turnaround_s``: end - submission, of all that started and ended, also by being killed.
     - ``bounded_slowdown``: of the same, max(1, turnaround / max(run, 10 s)), the run being that of the last attempt
       (of a task that was done in several, at least what it takes undisturbed: the last may have gone on from a
       checkpoint); with one attempt this is (wait + run) / max(run, 10 s) (Feitelson and Rudolph, "Metrics and
@@ -58,8 +59,8 @@ class Metrics:
       result was lost; and of copies that did not win.
     - ``goodput``: CPU seconds of attempts that were of use: that ended with the task done, or that a checkpoint saved
       / those of all that ended; None of none.
-    - ``longest_wait_s``: the longest time from submission to the first start or, where there was none, to the task's
-      end or the end of the time observed. ``overtaken_max``: see :func:`gnomon.insight.fairness.overtaken_max`.
+    - ``longest_wait_s``: the longest wait of all, also of tasks that never started: to their end, or the end of the
+      time observed. ``overtaken_max``: see :func:`gnomon.insight.fairness.overtaken_max`.
     - ``killed``, ``failed``, ``running``, ``waiting``: tasks in that state when the log ends; ``observed_s``: the time
       observed; ``backlog``: tasks waiting (not for results of
       others), mean over time and peak.
@@ -135,7 +136,7 @@ def of_history(past: History) -> Metrics:
     count = {state: int((what.state == state).sum()) for state in State}
     started = past.accepted & (what.first_start_ns < NEVER)
     ended = started & (what.end_ns < NEVER)
-    wait_ns = what.first_start_ns[started] - past.submit_ns[started]
+    waited = past.waited_ns
     turnaround_ns = what.end_ns[ended] - past.submit_ns[ended]
     area = areas(past)
     return Metrics(
@@ -143,7 +144,7 @@ def of_history(past: History) -> Metrics:
         done=count[State.DONE],
         rejected=count[State.REJECTED],
         makespan_s=_seconds(int(what.end_ns[ended].max()) - past.begin_ns) if ended.any() else None,
-        wait_s=Distribution.of_ns(wait_ns),
+        wait_s=Distribution.of_ns(waited[started]),
         turnaround_s=Distribution.of_ns(turnaround_ns),
         bounded_slowdown=Distribution.of(_bounded_slowdown(past, ended, turnaround_ns)),
         utilisation={name: _ratio(one.ran, past.capacity[name] * past.span_ns) for name, one in area.items()},
@@ -154,7 +155,7 @@ def of_history(past: History) -> Metrics:
         preemptions=int((past.attempts.closed_by == Kind.PREEMPT).sum()),
         wasted_cpu_s=area["cpu"].wasted / (1000 * SECOND) if "cpu" in area else 0.0,
         goodput=_ratio(area["cpu"].useful, area["cpu"].useful + area["cpu"].wasted) if "cpu" in area else None,
-        longest_wait_s=_longest_wait(past),
+        longest_wait_s=_seconds(int(waited[past.accepted].max())) if past.accepted.any() else None,
         overtaken_max=overtaken_max(past),
         killed=count[State.KILLED],
         failed=count[State.FAILED],
@@ -177,14 +178,6 @@ def _bounded_slowdown(past: History, ended: BoolArray, turnaround_ns: IntArray) 
     again = (past.outcome.state == State.DONE) & (past.outcome.attempts > 1)
     run_ns[again] = np.maximum(run_ns[again], np.minimum(past.scenario.work.duration_ns[again], NEVER - 1))
     return np.maximum(1.0, turnaround_ns / np.maximum(run_ns[ended], TAU_NS))
-
-
-def _longest_wait(past: History) -> float | None:
-    if not past.accepted.any():
-        return None
-    what = past.outcome
-    until = np.minimum(np.minimum(what.first_start_ns, what.end_ns), past.end_ns)
-    return _seconds(int((until - past.submit_ns)[past.accepted].max()))
 
 
 def _deadline_misses(past: History) -> int:

@@ -111,7 +111,7 @@ _BEFORE = (
     Column("RUNNING", "running", number, if_any=True, meaning="tasks that still ran at its end"),
     Column("WAITING", "waiting", number, if_any=True, meaning="tasks that waited at its end, or came later"),
     Column("MAKESPAN", "makespan_s", duration, meaning="from the first arrival to the last end"),
-    Column("WAIT", "wait_s.mean", duration, meaning="mean time from arrival to first start"),
+    Column("WAIT", "wait_s.mean", duration, meaning="mean, over tasks, of the longest wait for a place"),
     Column("WAIT-P50", "wait_s.p50", duration, wide=True, meaning="half of the tasks waited at most this"),
     Column("WAIT-P90", "wait_s.p90", duration, meaning="nine in ten tasks waited at most this"),
     Column("WAIT-P99", "wait_s.p99", duration, wide=True, meaning="99 in 100 tasks waited at most this"),

@@ -202,5 +202,5 @@ def _waits_s(series: Series) -> tuple[Floats, int]:
     found = series.past.outcome
     arrived = found.state != State.UNBORN
     started = arrived & (found.first_start_ns < NEVER)
-    waited = (found.first_start_ns[started] - found.arrive_ns[started]) / SECOND
+    waited = series.past.waited_ns[started] / SECOND
     return waited, int(arrived.sum())

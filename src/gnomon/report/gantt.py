@@ -200,9 +200,8 @@ def longest_wait(views: Sequence[View]) -> float:
 
 
 def _waited(view: View) -> Floats:
-    found = view.series.past.outcome
-    waited = np.where(found.first_start_ns < NEVER, found.first_start_ns - found.arrive_ns, 0)
-    return waited / view.unit_ns
+    past = view.series.past
+    return np.where(past.outcome.first_start_ns < NEVER, past.waited_ns, 0) / view.unit_ns
 
 
 def _node_axis(view: View, resource: str, has: Ints) -> Figure:

@@ -24,7 +24,7 @@ TIMES: Final[Mapping[str, Callable[[Facts], Sequence[Span]]]] = {
     "recovery": lambda facts: facts.recoveries,
     "detection": lambda facts: facts.detections,
 }
-"""Measures of time, one value a task or event. ``wait``: submission to first start; ``turnaround``: submission to end;
+"""Measures of time, one value a task or event. ``wait``: its longest for a place; ``turnaround``: submission to end;
 ``recovery``: from when a failed attempt of a task stopped (on a node that crashed: with the fault) to when the task
 runs again; ``detection``: fault to its notice. What has not
 come counts as long as it has lasted, or as never: :mod:`gnomon.insight.chaos.facts`."""

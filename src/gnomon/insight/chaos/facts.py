@@ -19,6 +19,7 @@ from gnomon.insight.history import History, history
 from gnomon.insight.interruptions import interrupted_ns
 from gnomon.insight.outages import DOWN, Outage, by_node, length, outages
 from gnomon.insight.recovery import PLANNED
+from gnomon.insight.waiting import longest_waits
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import BoolArray
@@ -188,14 +189,12 @@ class Facts:
 
     @cached_property
     def waits(self) -> list[Span]:
-        """From submission to the first start, of every task that is expected to run."""
-        log = self.log
-        rows = np.flatnonzero((log.kind == Kind.START) & (log.subject >= 0))[::-1].tolist()
-        starts = {int(log.subject[row]): row for row in rows}
-        found = []
+        """The longest wait of every task that is expected to run; of one that waits for ever: never."""
+        waits, found = longest_waits(self.past), []
+        lacks = np.isin(self.outcome.state, (State.WAITING, State.HELD)) | (self.outcome.first_start_ns >= NEVER)
         for task in np.flatnonzero(self.expected).tolist():
-            submitted, row = int(self.work.submit_ns[task]), starts.get(task, -1)
-            found.append(Span(int(log.t_ns[row]) - submitted if row >= 0 else self.since(submitted), row, task))
+            row, for_ever = int(waits.row[task]), lacks[task] and not self.cut_off
+            found.append(Span(NEVER if for_ever else int(waits.ns[task]), row, task))
         return found
 
     @cached_property
@@ -206,7 +205,7 @@ class Facts:
         ends = {int(log.subject[row]): row for row in rows}
         found = []
         for task in np.flatnonzero(self.expected).tolist():
-            state, submitted = State(int(what.state[task])), int(self.work.submit_ns[task])
+            state, submitted = State(int(what.state[task])), int(self.past.submit_ns[task])
             if state is State.DONE:
                 found.append(Span(int(what.end_ns[task]) - submitted, ends[task], task))
             else:
