@@ -98,11 +98,13 @@ def _measured(numbers: Mapping[str, Any]) -> str:
     return _numbers({name: value for name, value in numbers.items() if name not in _TIMES}) or NOTHING
 
 
-def _numbers(numbers: Mapping[str, Any]) -> str:
-    """Numbers as a list, those about one resource side by side.
+def _numbers(numbers: Mapping[str, Any], *, milli: bool = False) -> str:
+    """Numbers as a list, those about one resource side by side. ``milli``: parts of a processor as Kubernetes does.
 
     >>> _numbers({"asked_cpu": 12, "free_cpu": 8, "asked_memory": 2**30, "position": 7})
     'cpu 12 asked, 8 free; memory 1Gi asked; position 7'
+    >>> _numbers({"asked_cpu": 1.5, "free_cpu": -0.6}, milli=True)
+    'cpu 1500m asked, -600m free'
     """
     groups: dict[str, list[str]] = {}
     for name, value in numbers.items():
@@ -111,6 +113,8 @@ def _numbers(numbers: Mapping[str, Any]) -> str:
         if match := _BY_RESOURCE.fullmatch(name):
             word, resource = match.groups()
             shown = format_memory(value) if resource.endswith("memory") else value
+            if milli and resource.endswith("cpu") and isinstance(value, float):
+                shown = f"{round(value * 1000)}m"
             groups.setdefault(resource, []).append(f"{shown} {word}")
         else:
             text = moment(value) if name.endswith("_s") else str(value)
@@ -126,7 +130,7 @@ def _classes(classes: Sequence[Mapping[str, Any]]) -> Text:
             number(one["nodes"]),
             one["example"],
             "; ".join(map(str, one["reasons"])),
-            *([_numbers(one["numbers"]) or NOTHING] if counted else []),
+            *([_numbers(one["numbers"], milli="plugin" in one) or NOTHING] if counted else []),
         ]
         for one in classes
     ]

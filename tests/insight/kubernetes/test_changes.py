@@ -183,3 +183,120 @@ class TestNotTried:
         assert [(one.nodes, one.reasons, one.as_dict()["plugin"]) for one in found.classes] == [
             (2, (text,), "VolumeBinding")
         ]
+
+
+class TestInARealCluster:
+    """What a controller would undo, or takes from a sibling, is no help."""
+
+    OWNED = "{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}"
+
+    def owned(self, name: str, owner: str = OWNED, **more: Any) -> str:
+        return pod(name, **more).replace("metadata: {", f"metadata: {{ownerReferences: [{owner}], ")
+
+    def test_no_sibling_is_robbed(self) -> None:
+        """A priority in its template would be its siblings' too, and a sibling that is deleted is made anew."""
+        found = told("web-b", node("a"), self.owned("web-a", on="a", cpu="3"), self.owned("web-b", cpu="3"))
+        assert not any("priority" in one.field for one in found.changes)
+        assert not any("web-a" in one.what for one in found.changes)
+
+    def test_another_workload_is_scaled_down_and_its_pod_not_only_deleted(self) -> None:
+        other = self.OWNED.replace("web", "cart")
+        found = told("p", node("a"), self.owned("cart-a", other, on="a", cpu="3"), pod("p", cpu="3"))
+        (change,) = (one for one in found.changes if one.field == "spec.replicas")
+        assert (change.object, change.before, change.after) == ("replicaset/default/cart", 1, 0)
+        assert not any(one.what.startswith("delete") for one in found.changes)
+
+    def test_the_last_of_a_set_goes_first(self) -> None:
+        other = self.OWNED.replace("web", "db").replace("ReplicaSet", "StatefulSet")
+        on_two = [self.owned(f"db-{i}", other, on=name, cpu="3") for i, name in enumerate("ab")]
+        found = told("p", node("a"), node("b"), *on_two, pod("p", cpu="3"))
+        (change,) = (one for one in found.changes if one.field == "spec.replicas")
+        assert change.what == "scale statefulset/default/db from 2 to 1, which frees b: it fits on b"
+
+    def test_a_priority_that_takes_the_place_of_others(self) -> None:
+        other = self.OWNED.replace("web", "cart")
+        found = told("web-b", node("a"), self.owned("cart-a", other, on="a", cpu="3"), self.owned("web-b", cpu="3"))
+        assert any(one.field == "spec.priority" for one in found.changes)
+
+
+class TestRemedies:
+    def test_a_node_that_is_ready_again(self) -> None:
+        taint = "{taints: [{key: node.kubernetes.io/unreachable, effect: NoSchedule}]}"
+        found = told("p", node("a", spec=taint), pod("p"))
+        assert "a is Ready again: it fits on a" in [one.what for one in found.changes]
+        assert found.waiting[0].kind == "event"
+
+    def test_the_claim_that_is_missing_and_one_of_a_like_name(self) -> None:
+        claim = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data-0}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 1Gi}}}
+"""
+        local = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: local}, provisioner: x/y}"
+        local = local.replace("provisioner", "volumeBindingMode: WaitForFirstConsumer, provisioner")
+        wanted = "volumes: [{name: d, persistentVolumeClaim: {claimName: data-O}}], "
+        found = told("p", node("a"), local, claim, pod("p", spec=wanted))
+        assert [one.what for one in found.changes] == [
+            "claimName: data-O → data-0: it fits on a",
+            "create the PersistentVolumeClaim default/data-O: it fits on a",
+        ]
+
+    def test_a_priority_class_by_its_right_name(self) -> None:
+        gold = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: gold}, value: 100}"
+        unborn = pod("p", spec="priorityClassName: glod, ").replace("uid: u-p, ", "")
+        found = told("p", gold, node("a"), unborn)
+        assert found.state == "rejected"
+        assert first(found) == ("spec.priorityClassName", "glod", "gold")
+
+    def test_an_amount_within_the_limit_range(self) -> None:
+        """Of a limit range and a quota that are both exceeded the former speaks first, and the change meets both."""
+        ranges = "{apiVersion: v1, kind: LimitRange, metadata: {name: r}, spec: {limits: [{type: Container, "
+        ranges += "max: {memory: 2Gi}}]}}"
+        quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {limits.memory: 1Gi}}}"
+        unborn = pod("p").replace("uid: u-p, ", "").replace("{requests:", "{limits: {memory: 3Gi}, requests:")
+        found = told("p", node("a"), ranges, quota, unborn)
+        assert found.native == 'pods "p" is forbidden: maximum memory usage per Container is 2Gi, but limit is 3Gi'
+        assert found.native in found.summary
+        assert found.waiting[0].rule == "admission"
+        assert [one.what for one in found.changes] == [
+            "limits.memory: 3Gi → 1Gi, requests.memory: 3Gi → 1Gi: it is created, and it fits on a"
+        ]
+
+    def test_as_many_replicas_as_the_quota_lets_be(self) -> None:
+        quota = '{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {pods: "2"}}}'
+        web = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}
+"""
+        found = told("deployment/web", node("a"), quota, web)
+        assert "scale deployment/default/web from 3 to 2: the quota refuses none of them" in [
+            one.what for one in found.changes
+        ]
+
+
+class TestWordsOfASnapshot:
+    """Nothing was simulated, and nothing has happened."""
+
+    def test_a_pod_that_is_there_would_be_scheduled(self) -> None:
+        said = (
+            "status: {conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: too small}]}"
+        )
+        found = told("p", node("a"), pod("p") + said)
+        assert (found.state, found.native) == ("would be scheduled", "Successfully assigned default/p to a")
+        assert found.notes == ("the snapshot says of default/p: Unschedulable: too small",)
+
+    def test_a_pod_of_a_manifest_would_be_created(self) -> None:
+        found = told("p", node("a"), pod("p").replace("uid: u-p, ", ""))
+        assert found.state == "would be created and scheduled"
+
+    def test_since_when_it_is_pending_is_known_of_its_creation(self) -> None:
+        made = pod("p", cpu="8").replace("metadata: {", "metadata: {creationTimestamp: '2026-01-02T03:04:05Z', ")
+        found = told("p", node("a"), made)
+        assert found.summary.endswith("; it is pending since 2026-01-02 03:04:05 UTC")
+        assert "from_s" not in found.waiting[0].as_dict()["numbers"]

@@ -30,7 +30,9 @@ def explain_node(native: Native, name: str) -> Explanation:
     ]
     against = closed_by(node)
     text = f"{name} has {counted(len(there), 'pod')}"
-    text += f", which ask for {listed(parts, RESOURCES_MAX)}" if parts else ", and states no capacity (status.capacity)"
+    ask = "asks" if len(there) == 1 else "ask"
+    amounts = listed(parts, RESOURCES_MAX)
+    text += f", which {ask} for {amounts}" if parts else ", and states no capacity (status.capacity)"
     ready = is_ready(node)
     state = "not ready" if not ready else "closed" if node.unschedulable else "open"
     if against:

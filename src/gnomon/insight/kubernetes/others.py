@@ -96,7 +96,7 @@ def _of_budget(one: _Other, native: Native) -> _Told:
     text += f" ({_names(chosen)}), {len(placed)} of them on nodes" if chosen else ""
     allowed = one.disruptions_allowed
     if allowed is None:
-        return "", text
+        return "no status", text
     return ("open" if allowed else "closed"), f"{text}; its status allows {counted(allowed, 'disruption')} now"
 
 

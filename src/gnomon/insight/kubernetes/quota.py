@@ -12,10 +12,10 @@ from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import quantity, shown
 from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, is_peer, quota_key, usage_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
-from gnomon.insight.kubernetes.scaling import scaled_down
+from gnomon.insight.kubernetes.scaling import replicas_of, scaled_down, workload_of
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.objects import Pod, PodSpec
-from gnomon.systems.kubernetes.policies import ResourceQuota
+from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.quotas import applies
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import Deployment
@@ -118,32 +118,43 @@ def quota_options(bench: Bench) -> Iterator[Option]:
         field=", ".join(f"spec.hard.{name}" for name in raised),
         before=", ".join(amount_of(name, most) for name, (_, _, most) in over.items()),
         after=", ".join(amount_of(name, amount) for name, amount in raised.items()),
-        attempt=lambda: _created(bench, replace(quota, hard=hard)),
+        attempt=lambda: created(bench, replace(quota, hard=hard)),
     )
     yield from _less(bench, quota, over)
+    yield from _as_many_as_may_be(bench)
     yield from _without_surge(bench, quota)
     yield from _another(bench, quota, over)
     yield from _idle_workloads(bench, quota, over)
 
 
-def _created(bench: Bench, quota: ResourceQuota, pod: Pod | None = None, gone: Sequence[Pod] = ()) -> Effect | None:
-    """What comes of it when the pod is created with another quota, as another pod, or after a pod has gone."""
+def created(
+    bench: Bench,
+    quota: ResourceQuota | None,
+    pod: Pod | None = None,
+    *,
+    gone: Sequence[Pod] = (),
+    ranges: tuple[LimitRange, ...] | None = None,
+) -> Effect | None:
+    """What comes of it when the pod is created with another quota (or limit ranges), as another pod, or after pods
+    have gone."""
     moment, pod = bench.moment, pod or bench.moment.pod
-    key = quota_key(quota)
-    quotas = tuple(quota if quota_key(one) == key else one for one in moment.objects.resource_quotas)
+    quotas = moment.objects.resource_quotas
+    if quota is not None:
+        quotas = tuple(quota if quota_key(one) == quota_key(quota) else one for one in quotas)
     used = {name: {**amounts} for name, amounts in moment.in_use.items()}
     for one in quotas:
         for away in gone:
             for name, amount in usage_of(one, away).items() if applies(one, away) else ():
                 used[quota_key(one)][name] = used[quota_key(one)].get(name, 0) - amount
-    gate = Gatekeeper(replace(moment.objects, resource_quotas=quotas), (), used)
+    objects = replace(moment.objects, resource_quotas=quotas)
+    gate = Gatekeeper(objects if ranges is None else replace(objects, limit_ranges=ranges), (), used)
     for number in range(moment.missing):
         _, text = gate.admit(replace(pod, name=f"{pod.name}+{number}"))
         if text:
             return None
     effect = bench.effect(bench.nodes(replace(pod, node_name="")))
-    created = "it is created" if moment.missing == 1 else f"it and the {moment.missing - 1} after it are created"
-    return Effect(created + (f", and {effect.text}" if effect else ", but fits on no node"))
+    made = "it is created" if moment.missing == 1 else f"it and the {moment.missing - 1} after it are created"
+    return Effect(made + (f", and {effect.text}" if effect else ", but fits on no node"))
 
 
 def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
@@ -158,9 +169,7 @@ def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
         resource, left = name.removeprefix("requests.").removeprefix("limits."), hard - used
         if left <= 0 or resource in ("pods", "count/pods"):
             return
-        changed = (
-            _with_limit(spec, resource, left) if name.startswith("limits.") else with_request(spec, resource, left)
-        )
+        changed = with_limit(spec, resource, left) if name.startswith("limits.") else with_request(spec, resource, left)
         if changed is None:
             return
         spec, field = changed
@@ -176,11 +185,11 @@ def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
         field=", ".join(fields),
         before=", ".join(before),
         after=", ".join(after),
-        attempt=lambda: _created(bench, quota, replace(bench.pod, spec=spec)),
+        attempt=lambda: created(bench, quota, replace(bench.pod, spec=spec)),
     )
 
 
-def _with_limit(spec: PodSpec, name: str, total: int) -> tuple[PodSpec, str] | None:
+def with_limit(spec: PodSpec, name: str, total: int) -> tuple[PodSpec, str] | None:
     """A spec of one container whose limit, and request if that was more, is this."""
     if len(spec.containers) != 1 or spec.init_containers or spec.limits:
         return None
@@ -190,6 +199,26 @@ def _with_limit(spec: PodSpec, name: str, total: int) -> tuple[PodSpec, str] | N
         requests[name] = total
     changed = replace(one, limits={**one.limits, name: total}, requests=requests)
     return replace(spec, containers=(changed,)), f"spec.containers[{one.name}].resources.limits.{name}"
+
+
+def _as_many_as_may_be(bench: Bench) -> Iterator[Option]:
+    """Of a snapshot: no more replicas than the quota has let be created."""
+    moment, objects = bench.moment, bench.moment.objects
+    replicas = replicas_of(bench.pod, objects)
+    there = sum(1 for one in moment.created if bench.is_sibling(one))
+    if moment.row >= 0 or replicas is None or not 0 < there < replicas:
+        return
+    workload = workload_of(bench.pod, objects)
+    yield Option(
+        kind=CONSTRAINT,
+        size=(replicas - there) / replicas,
+        phrase=f"scale {workload} from {replicas} to {there}",
+        object=workload,
+        field="spec.replicas",
+        before=replicas,
+        after=there,
+        attempt=lambda: Effect("the quota refuses none of them"),
+    )
 
 
 def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
@@ -216,7 +245,7 @@ def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
         field="spec.strategy.rollingUpdate",
         before=f"maxSurge {deployment.max_surge}, maxUnavailable {deployment.max_unavailable}",
         after="maxSurge 0, maxUnavailable 1",
-        attempt=lambda: _created(bench, quota, gone=old[:1]),
+        attempt=lambda: created(bench, quota, gone=old[:1]),
     )
 
 
@@ -248,7 +277,7 @@ def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]
                 bench,
                 gone,
                 "quota",
-                lambda: _created(bench, quota, gone=(gone,)),
+                lambda: created(bench, quota, gone=(gone,)),
                 bench.moment.created,
             )
             return
@@ -260,7 +289,7 @@ def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]
             field="",
             before="running",
             after=None,
-            attempt=lambda: _created(bench, quota, gone=(gone,)),
+            attempt=lambda: created(bench, quota, gone=(gone,)),
         )
 
 
@@ -281,6 +310,6 @@ def _idle_workloads(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[
             field="",
             before=len(pods),
             after=0,
-            attempt=lambda pods=tuple(pods): _created(bench, quota, gone=pods),  # type: ignore[misc]
+            attempt=lambda pods=tuple(pods): created(bench, quota, gone=pods),  # type: ignore[misc]
             group="idle workload",
         )

@@ -115,7 +115,7 @@ def _of_whole(ground: Ground, found: Explanation, whole: WorkloadStory, task: in
     text = found.summary
     if found.waiting and isinstance(found.waiting[0], PodWait) and not whole.is_over:
         spell = found.waiting[0]
-        until = f"to {span(spell.end_ns)}" if spell.end_ns < ground.horizon_ns else "on"
+        until = "on" if found.state in ("waiting", "rejected") else f"to {span(spell.end_ns)}"
         name = ground.work.id(task)
         verb = "was not created" if spell.rule in ("quota", "admission") else "had no node"
         text = f"{name} {verb} from {span(spell.begin_ns)} {until}: {spell.text}."
@@ -240,6 +240,13 @@ def evicted(ground: Ground, task: int) -> str:
     return ""
 
 
+def _since(ground: Ground, task: int, row: int) -> int:
+    """The row from which on a pod has been without a node: its last loss before a refusal, or its arrival."""
+    log = ground.past.log
+    came = [*rows_of(log, (task,), Kind.ARRIVE).tolist(), *rows_of(log, (task,), Kind.FAIL).tolist()]
+    return max((one for one in came if one < row), default=row)
+
+
 def _at(one: Wait, begin_ns: int, end_ns: int) -> Wait:
     one = replace(one, begin_ns=begin_ns, end_ns=end_ns)
     return replace(one, timed=True) if isinstance(one, PodWait) else one
@@ -248,7 +255,7 @@ def _at(one: Wait, begin_ns: int, end_ns: int) -> Wait:
 def _timed(ground: Ground, told: PodExplanation, task: int, turn: Turn) -> PodExplanation:
     """With the times of its wait: since when, and until when if it is over."""
     log = ground.past.log
-    begin = int(log.t_ns[turn.row])
+    begin = int(log.t_ns[_since(ground, task, turn.row)])
     starts = [row for row in rows_of(log, (task,), Kind.START).tolist() if row > turn.row]
     end = int(log.t_ns[starts[0]]) if starts else ground.horizon_ns
     spells = tuple(_at(one, begin, end) for one in told.waiting)

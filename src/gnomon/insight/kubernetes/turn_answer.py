@@ -12,7 +12,7 @@ from gnomon.insight.explain.chain import Link
 from gnomon.insight.explain.changes import CONSTRAINT, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes import claims, cluster, constraints, own, pairs, quota
+from gnomon.insight.kubernetes import claims, cluster, constraints, denials, own, pairs, quota
 from gnomon.insight.kubernetes.bench import Bench, Option, search
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
 from gnomon.insight.kubernetes.moment import Moment
@@ -237,7 +237,8 @@ def _changes(
 ) -> tuple[list[Change], list[str]]:
     """The smallest changes after which it fits (on the node that was asked for)."""
     if moment.refused:
-        return search(quota.quota_options(bench), bench, CHANGES_MAX), []
+        options = quota.quota_options(bench) if quota.binding(moment) else denials.denial_options(bench)
+        return search(options, bench, CHANGES_MAX), []
     if moment.idle and not moment.is_placed:
         return search(_to_be_tried(bench), bench, CHANGES_MAX), []
     if target is not None:
