@@ -67,3 +67,21 @@ def test_a_budget_lets_one_go_when_the_one_before_is_ready_elsewhere() -> None:
     text = "Cannot evict pod as it would violate the pod's disruption budget."
     said = [message for _, reason, message in events(run) if reason == "EvictionFailed"]
     assert said[0] == f'error when evicting pods/"web-1" -n "default" (will retry after 5s): {text}'
+
+
+def test_what_was_refused_is_tried_again_every_five_seconds() -> None:
+    """Ready 32 s after their start: at 92 s and, one later, at 127 s; kubectl tries at 65, 70, 75 s ..."""
+    web = workload("Deployment", "web", 3, spec(requests={"cpu": "1"}), {"gnomon.dev/ready-after": "32s", **STOPS})
+    closed = Failure(Fault.CORDON, 0, 30 * S, ("node/n2",))
+    run = play(
+        [node("n1"), node("n2"), web, budget("kept", "web", minAvailable=2)], until_s=500, faults=[closed, DRAIN]
+    )
+    assert [when for when, *_ in rows(run, Kind.FAIL)] == [60, 95, 130]
+
+
+def test_a_budget_that_never_allows_it_keeps_a_pod_as_long_as_the_drain_lasts() -> None:
+    """One replica of which one has to be available; a run without an end stops all the same."""
+    web = workload("Deployment", "web", 1, spec(requests={"cpu": "1"}), STOPS)
+    run = play([node("n1"), node("n2"), web, budget("kept", "web", minAvailable=1)], until_s=None, faults=[DRAIN])
+    assert rows(run, Kind.FAIL) == []
+    assert len(starts(run)) == 1

@@ -2,10 +2,13 @@
 
 Source: ``staging/src/k8s.io/kubectl/pkg/drain`` (filters.go, drain.go) of v1.34: pods of DaemonSets and mirror pods
 stay (``--ignore-daemonsets``), all others are evicted, also those without an owner and with data of their own
-(``--force``, ``--delete-emptydir-data``), each within its grace period; what a budget refuses is tried again.
+(``--force``, ``--delete-emptydir-data``), each within its grace period; what a budget refuses is tried again
+after 5 s.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from gnomon.engine.log import Reason, State
 from gnomon.systems.kubernetes.annotations import stops_ns
@@ -15,13 +18,17 @@ from gnomon.systems.kubernetes.objects import MIRROR, Pod
 from gnomon.systems.kubernetes.scenario import Native
 
 
+RETRY_NS: Final = 5 * 10**9
+"""How long ``kubectl drain`` sleeps after an eviction that was refused (drain.go, evictPods)."""
+
+
 class Draining:
     """All drains of a run."""
 
     def __init__(self, native: Native, desk: Desk) -> None:
         self._native, self._desk = native, desk
         self._disruptions: Disruptions | None = None
-        self._refused: set[tuple[int, int]] = set()
+        self._refused: dict[tuple[int, int], int] = {}
 
     def sees_to(self, task: int, row: int) -> bool:
         """Evict the pod of a task whose node is being emptied (``row``), if it may go; False: it is not bound yet."""
@@ -35,13 +42,22 @@ class Draining:
             budgets = native.objects.disruption_budgets
             self._disruptions = Disruptions(budgets, desk, native.fleets, native.rollouts)
         text = self._disruptions.refusal(task)
+        first = self._refused.get((task, row), desk.now)
         if text is None:
-            desk.hands.fail(task, Reason.DRAINED, row, grace_ns=stops_ns(pod))
+            late = (first - desk.now) % RETRY_NS
+            if late:  # kubectl sleeps until then
+                desk.timers.at(desk.now + late, _nothing)
+            else:
+                desk.hands.fail(task, Reason.DRAINED, row, grace_ns=stops_ns(pod))
         elif (task, row) not in self._refused:
-            self._refused.add((task, row))
+            self._refused[task, row] = desk.now
             said = f'error when evicting pods/"{pod.name}" -n "{pod.namespace}" (will retry after 5s): {text}'
             desk.event("EvictionFailed", said, about=f"Pod {pod.key}", task=task, cause=row)
         return True
+
+
+def _nothing() -> None:
+    """Being called is all: whose turn it is is looked at after that."""
 
 
 def stays(pod: Pod) -> bool:
