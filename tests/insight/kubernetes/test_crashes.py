@@ -37,6 +37,10 @@ class TestOverItsLimit:
         assert found.summary.count(". ") == 0
         assert [one.event for one in found.chain if one.event == "fail"] == []
 
+    def test_when_it_starts_next(self) -> None:
+        """Killed at 50, 100 and 160 s; after that it backs off for 20 s."""
+        assert leaky(170).summary.endswith("; its next start is due at 3m.")
+
     def test_all_pods_of_its_workload_get_the_limit(self) -> None:
         template = spec(requests={"memory": "100Mi"}, limits={"memory": "500Mi"})
         web = workload("Deployment", "web", 2, template)

@@ -102,12 +102,7 @@ def _now(ground: Ground, task: int) -> str:
     tries = rows_of(log, (task,), Kind.RETRY).tolist()
     if state is State.FAILED or not tries:
         return f"it is {state.label}"
-    return f"its next start is due at {span(int(log.t_ns[tries[-1]]) + _delay(log, tries[-1]))}"
-
-
-def _delay(log: Log, row: int) -> int:
-    """The delay before a retry, in ns, which its row has as its value."""
-    return max(int(log.value[row]), 0)
+    return f"its next start is due at {span(int(log.value[tries[-1]]))}"
 
 
 def against_memory(ground: Ground, task: int, again: Simulate) -> list[Change]:
