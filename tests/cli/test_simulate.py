@@ -147,7 +147,9 @@ def test_a_run_that_reaches_its_horizon_says_so(gnomon: Gnomon) -> None:
         (["trace.swf", "--policy", "esay"], "did you mean 'easy'?"),
         (["trace.swf", "--cluster", "0"], "not a number of processors"),
         (["trace.swf", "--until", "soon"], "--until"),
-        (["trace.swf", "--system", "slurm"], "not modelled yet"),
+        (["trace.swf", "--system", "ray"], "not modelled yet"),
+        (["trace.swf", "--system", "slurm"], "--cluster: the cluster is missing; allowed: slurm.conf"),
+        (["trace.swf", "--system", "slurm", "--cluster", "4"], "--cluster: not a cluster of slurm"),
         (["trace.swf", "--system", "slrm"], "unknown system"),
         (["trace.swf", "--work-format", "nonsense"], "nonsense"),
         (["trace.swf", "--tasks", "tasks.txt"], "tasks.txt"),
@@ -288,3 +290,18 @@ def test_a_pod_that_is_not_tried_has_the_reason_of_its_condition(gnomon: Gnomon,
     assert "   1   default/p   Pending   SchedulingGated   " in out
     assert "JOBS" not in out
     assert "JOBS" in gnomon("simulate", "objects.yaml", "--until", "1m", "-o", "wide").out
+
+
+def test_a_run_that_cannot_be_kept_is_told_all_the_same(
+    gnomon: Gnomon, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full at the end of an hour takes the files away, not the answer."""
+    from gnomon.api import Run
+
+    def full(run: Run, path: Path) -> None:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Run, "save", full)
+    ended = gnomon("simulate", "trace.swf", "--run", "kept")
+    assert (ended.code, ended.err.splitlines()[-1]) == (USER_ERROR, "error: kept: No space left on device")
+    assert ended.out.startswith("JOBS")

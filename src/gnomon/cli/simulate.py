@@ -83,7 +83,7 @@ def simulate(
     with Watch("simulating") as watch:
         result = api.simulate(scenario, invariants=invariants, progress=watch)
     spent.lap()
-    _keep(result, run=run, tasks=tasks, html=html, trace=trace)
+    unkept = _unkept(result, run=run, tasks=tasks, html=html, trace=trace)
     spent.lap("write")
     seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
     judged = judge(demanded, result)
@@ -92,7 +92,9 @@ def simulate(
     emit(output, {**_document(result, seconds), **extra}, _text(result, seconds, judged, wide=output is Output.WIDE))
     for command, text in seen.items() if output in (Output.TABLE, Output.WIDE) else ():
         write(f"\n$ {command}\n{text}")
-    _tell(result, run)
+    _tell(result, None if unkept else run)
+    if unkept:
+        raise unkept
     if watch.interrupted:
         raise typer.Exit(INTERRUPTED)
     if not all(one["holds"] for one in judged):
@@ -127,6 +129,17 @@ def _check_outputs(run: Path | None, tasks: Path | None, *others: Path | None) -
     for path in (tasks, *others):
         if path:
             check_file(path)
+
+
+def _unkept(result: Run, **files: Path | None) -> Exception | None:
+    """Write what was asked for; what kept that from being done, which is no reason to lose the answer."""
+    from gnomon.model.errors import InputError
+
+    try:
+        _keep(result, **files)
+    except (InputError, OSError) as error:
+        return error
+    return None
 
 
 def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | None, trace: Path | None) -> None:
@@ -190,14 +203,24 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
 
 def _words(result: Run) -> dict[tuple[int, int], str]:
     """The system's own words for the reasons for which tasks wait, are refused or withdrawn, by task and reason."""
-    from gnomon.engine.log import Kind
+    from gnomon.engine.log import Kind, Reason
 
-    log = result.log
-    return {
-        (int(log.subject[row]), int(log.reason[row])): str(facts["reason"])
-        for row, facts in log.details.items()
-        if "reason" in facts and log.kind[row] == Kind.WAIT
-    }
+    log, found = result.log, {}
+    for row, facts in log.details.items():
+        if log.kind[row] in (Kind.WAIT, Kind.REJECT, Kind.CANCEL) and (
+            word := facts.get("reason", facts.get("message"))
+        ):
+            found[int(log.subject[row]), int(log.reason[row])] = str(word)
+    for row in (log.kind == Kind.CANCEL).nonzero()[0].tolist():  # who is refused is withdrawn because of that
+        cause = int(log.cause[row])
+        if cause >= 0 and log.reason[cause] == Reason.UNUSABLE and "message" in log.details.get(cause, {}):
+            found[int(log.subject[row]), int(log.reason[row])] = str(log.details[cause]["message"]).splitlines()[-1]
+    return found
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    """A reason as people read it: who ended a task without one withdrew it."""
+    return "withdrawn" if row["reason"] == "none" else str(row["reason"]).replace("_", " ")
 
 
 def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
@@ -211,10 +234,7 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
     if wide or not blocks:
         blocks.append(summary(result.metrics(), wide=wide))
     if (wide or not own) and (reasons := _reasons(result)):
-        rows = [
-            [r["state"], r.get("native") or r["reason"].replace("_", " "), f"{r['tasks']:,}", r["first"]]
-            for r in reasons
-        ]
+        rows = [[r["state"], r.get("native") or _word(r), f"{r['tasks']:,}", r["first"]] for r in reasons]
         blocks.append(table(["STATE", "REASON", "TASKS", "FIRST"], rows, right=(2,)))
     if judged:
         rows = [[r["property"], "holds" if r["holds"] else "violated", r["found"]] for r in judged]

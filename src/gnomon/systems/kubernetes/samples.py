@@ -16,8 +16,8 @@ from typing import Final
 from gnomon.formats.files import Path, read_text
 from gnomon.model.errors import InputError
 from gnomon.model.usage import Profile, Usage
-from gnomon.systems.kubernetes.annotations import USAGE, use_points
 from gnomon.model.work import Note
+from gnomon.systems.kubernetes.annotations import USAGE, use_points
 from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.quantity import parse_quantity
 from gnomon.systems.kubernetes.requests import pod_requests
