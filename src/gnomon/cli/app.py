@@ -123,6 +123,7 @@ _verb(
     """
 snapshot kubernetes
 snapshot kubernetes --context staging --out staging.json
+snapshot slurm today
 """,
 )
 _verb(
