@@ -186,3 +186,12 @@ def test_a_job_is_told_that_its_pod_was_disrupted() -> None:
     run = play([node("a"), node("b", memory="512Mi"), twins, policy(TWINS)], until_s=3600)
     assert [(when, reason) for when, *_, reason in rows(run, Kind.FAIL)] == [(300, "DRAINED")]
     assert len(rows(run, Kind.END)) == 2
+
+
+def test_a_run_without_an_end_ends_though_a_pod_that_would_end_never_starts() -> None:
+    """The big pod goes round for ever; the Job's pod asks for a node label that there is not, and waits for ever."""
+    stuck = job("stuck", spec(nodeSelector={"pool": "none"}), {"gnomon.dev/duration": "1m"})
+    scenario = scenario_of(objects_of([*too_big(), policy(LOW), stuck]))
+    log = simulate(scenario).log
+    assert log.t_ns[-1] < 3 * 3600 * 10**9
+    assert len(set(log.t_ns[log.kind == Kind.FAIL].tolist())) >= 2

@@ -55,8 +55,8 @@ class Descheduler:
         self._disruptions = Disruptions(objects.disruption_budgets, desk, native.fleets, native.rollouts)
         self._namespaces = {space.name: space.labels for space in objects.namespaces}
         self._endless = scenario.limits.until_ns >= NEVER
-        self._ends = frozenset(np.flatnonzero(scenario.work.duration_ns < NEVER).tolist())
-        self._seen: set[tuple[tuple[int, int], ...]] = set()
+        self._ends = np.flatnonzero(scenario.work.duration_ns < NEVER)
+        self._seen: set[tuple[tuple[tuple[int, int], ...], bytes]] = set()
         self._refused: set[tuple[int, str]] = set()
         self._next = max(desk.now, 0) + policy.interval_ns
         if policy.plugins:
@@ -82,11 +82,11 @@ class Descheduler:
     def _is_back(self) -> bool:
         """Whether the pods are where they were in an earlier cycle, and nothing else is going on."""
         desk = self._desk
-        layout = tuple(sorted(desk.node.items()))
+        ending = desk.board.w.state[self._ends]  # who waits as before goes on to wait, with nothing that ends
+        layout = tuple(sorted(desk.node.items())), ending.tobytes()
         known = layout in self._seen
         self._seen.add(layout)
-        ending = any(desk.board.state(task) not in (State.DONE, State.KILLED, State.FAILED) for task in self._ends)
-        return known and not ending and desk.timers.next_ns >= NEVER
+        return known and not (ending == State.RUNNING).any() and desk.timers.next_ns >= NEVER
 
     def _run(self, plugins: Iterable[Plugin], profile: Profile, view: View, how: tuple[int, Limits]) -> None:
         number, limits = how
