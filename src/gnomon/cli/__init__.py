@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 
 ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit codes: answered; answered "no"; the input is at fault; Gnomon is; stopped by the user."""
@@ -42,7 +43,7 @@ def run(
     from gnomon.model.errors import GnomonError
 
     try:
-        return _invoke(list(arguments), prepare, name)
+        return copy_context().run(_invoke, list(arguments), prepare, name)
     except GnomonError as error:
         _complain(error, str(error))
         return error.exit_code

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from io import StringIO
 from math import isfinite
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -27,9 +28,40 @@ class Output(StrEnum):
     YAML = "yaml"
 
 
+def _fit_tables(form: Output) -> Output:
+    """Tables are as wide as the line, unless everything is asked for."""
+    from gnomon.report.fitting import LINE
+
+    LINE.set(None if form is Output.WIDE else line_length(sys.stdout))
+    return form
+
+
 OutputOption = Annotated[
-    Output, typer.Option("-o", "--output", metavar="FORM", help=f"Form of the result: {', '.join(Output)}.")
+    Output,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORM",
+        help=f"Form of the result: {', '.join(Output)}.",
+        callback=_fit_tables,
+    ),
 ]
+
+LINE_MIN = 40
+"""Nothing is broken into lines shorter than that."""
+
+
+def line_length(stream: IO[str]) -> int | None:
+    """How long lines may be: as long as COLUMNS says, else as wide as the terminal; None where nobody looks."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and int(said):
+        return max(int(said), LINE_MIN)
+    if not stream.isatty():
+        return None
+    try:
+        return max(os.get_terminal_size(stream.fileno()).columns, LINE_MIN)
+    except (OSError, ValueError):
+        return None
 
 
 def show(text: Text) -> None:
@@ -118,10 +150,36 @@ def _lead_nowhere(stream: IO[str]) -> None:
 
 
 def _rendered(text: Text, stream: IO[str]) -> str:
-    """The text with colours if the stream is a terminal, never wrapped or cut."""
+    """The text with colours if the stream is a terminal, its sentences broken into lines where somebody looks."""
     from rich.console import Console
 
     page = StringIO()
     page.isatty = stream.isatty  # type: ignore[method-assign]
+    length = line_length(stream)
+    if length is not None:
+        text = _broken(text, length)
     Console(file=page, highlight=False, markup=False, emoji=False).print(text, soft_wrap=True)
     return page.getvalue()
+
+
+def _broken(text: Text, length: int) -> Text:
+    """The text with its long sentences in several lines, each indented as its first one; rows of tables stay."""
+    from rich.console import Console
+    from rich.text import Text
+
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        said = line.plain
+        if line.cell_len <= length or _ROW.search(said):
+            lines.append(line)
+            continue
+        indent = len(said) - len(said.lstrip(" "))
+        width = max(length - indent, LINE_MIN // 2)
+        for part in line[indent:].wrap(Console(width=width), width):
+            part.rstrip()
+            lines.append(Text.assemble(" " * indent, part))
+    return Text("\n").join(lines)
+
+
+_ROW: Final = re.compile(r"\S {3,}\S")
+"""What only rows of tables have: columns."""

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gnomon.engine.log import Reason
 from gnomon.report.columns import NOTHING, Column, columns, duration, number, outstanding, percent
+from gnomon.report.fitting import LINE, fit
 from gnomon.report.recovered import recovery_facts
 
 GAP = "   "
@@ -63,7 +64,8 @@ _STOPPED = {
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Collection[int] = ()) -> Text:
-    """Rows below their headers; columns in ``right`` are flush right, the last one is not padded.
+    """Rows below their headers; columns in ``right`` are flush right, the last one is not padded. They are fitted into
+    a line of the length that :data:`gnomon.report.fitting.LINE` says.
 
     >>> print(table(["NAME", "WAIT"], [["easy", "3s"], ["conservative", "12s"]], right=[1]).plain)
     NAME           WAIT
@@ -73,6 +75,10 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Coll
     cells = [[Text(header, style="bold") for header in headers]]
     cells += [[cell if isinstance(cell, Text) else Text(plain(cell)) for cell in row] for row in rows]
     widths = [max(row[i].cell_len for row in cells) for i in range(len(headers))]
+    length = LINE.get()
+    if length is not None and sum(widths) + len(GAP) * (len(widths) - 1) > length:
+        cells, right = fit(cells, right, len(GAP), length)
+        widths = [max(row[i].cell_len for row in cells) for i in range(len(cells[0]))]
     lines = []
     for row in cells:
         line = Text()
