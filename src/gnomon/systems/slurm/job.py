@@ -140,6 +140,7 @@ class Job:
     planned_ns: int = -1
     planned_nodes: tuple[int, ...] = ()
     preempting: bool = False
+    preempted_ns: int = 0
     configuring: bool = False
     turn_ns: int = 0
     restarts: int = 0

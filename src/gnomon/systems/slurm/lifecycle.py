@@ -48,6 +48,7 @@ def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min:
     limit = state.limit_min(job, partition)
     job.end_ns = state.now_ns + limit * MINUTE if limit is not None else 0
     job.reason, job.preempting, job.ran_ns, job.planned_ns = "None", False, 0, -1
+    job.preempted_ns = 0
     state.pending.remove(job)
     state.running.append(job)
     state.occupancy.take(allocation)
@@ -195,12 +196,14 @@ def finish(state: State, job: Job, exit_code: str) -> None:
 def preempt(state: State, job: Job, outcome: Any, scheduler: str) -> bool:
     """The victims of a job go. Whether it has started at once, beside those who stand still."""
     modes = {other: preempting.mode_of(state, other) for other in outcome.victims}
-    for other, mode in modes.items():
-        _send_away(state, other, mode)
+    if not preempting.is_at_work(state, job):
+        for other, mode in modes.items():
+            _send_away(state, other, mode)
     if set(modes.values()) == {"SUSPEND"}:
         start(state, job, outcome.allocation, scheduler)
         return True
     job.preempting = True
+    job.preempted_ns = job.preempted_ns or state.now_ns
     state.say(job, "Resources")
     state.changed = True
     return False

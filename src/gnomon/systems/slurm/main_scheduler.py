@@ -82,7 +82,9 @@ def _attempt(state: State, job: Job, partition: Partition) -> bool:
         lifecycle.start(state, job, outcome.allocation, MAIN)
         return True
     if outcome.code is Code.OK:
-        return lifecycle.preempt(state, job, outcome, MAIN)
+        if lifecycle.preempt(state, job, outcome, MAIN):
+            return True
+        outcome.code = Code.BUSY  # until they are gone
     _blocks(state, job, partition, outcome.code)
     return False
 

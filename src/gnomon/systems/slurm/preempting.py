@@ -90,9 +90,17 @@ def grace_s(state: State, job: Job) -> int:
     return state.part(job).conf.grace_s
 
 
+def is_at_work(state: State, job: Job) -> bool:
+    """Whether others are still on their way out for the sake of a job: for a while after the first of them was told
+    (KillWait and MessageTimeout), nobody else is."""
+    patience_s = (state.conf.seconds("killwait") or 30) + (state.conf.seconds("messagetimeout") or 10)
+    return bool(job.preempted_ns) and job.preempted_ns > state.now_ns - patience_s * SECOND
+
+
 def candidates(state: State, job: Job) -> list[Job]:
     """Who could give way, in the order in which they are tried."""
     found = [other for other in state.running if other.state == RUNNING and _gives_way(state, job, other)]
+    found.sort(key=lambda other: other.id)  # as the list of all jobs has them
     if "youngest_first" in {name.removeprefix("preempt_") for name in state.conf.scheduler}:
         return sorted(found, key=lambda other: -other.start_ns)
     return sorted(found, key=lambda other: _rank(state, other))
@@ -119,10 +127,28 @@ def make_room(
     if not is_on(state):
         return None
     line = candidates(state, job)
-    if not line:
+    strict = "preempt_strict_order" in state.conf.scheduler
+    again = int(state.conf.scheduler.get("preempt_reorder_count") or 1)
+    for tried in range(1, len(line) + 1):
+        found = _removed(state, line, demand, usable, required, occupancy)
+        if found is None:
+            return None
+        allocation, gone = found
+        if tried > again + 1 or len(line) <= tried:
+            break
+        line = _reordered(line, allocation, gone, strict=strict)
+    else:
         return None
+    taken = np.zeros(len(usable), np.bool_)
+    taken[list(allocation.nodes)] = True
+    return allocation, tuple(other for other in gone if taken[list(other.allocation.nodes)].any())
+
+
+def _removed(
+    state: State, line: list[Job], demand: Any, usable: Mask, required: Mask, occupancy: Any
+) -> tuple[Any, list[Job]] | None:
+    """What a job gets when those in line go one after the other, and who they are then; None: nothing whoever goes."""
     trial, gone = occupancy.copy(), []
-    allocation = None
     for other in line:
         if not usable[list(other.allocation.nodes)].any():
             continue
@@ -133,9 +159,16 @@ def make_room(
         gone.append(other)
         allocation = state.selector.select(trial, demand, usable, required)
         if allocation is not None:
-            break
-    if allocation is None:
-        return None
-    taken = np.zeros(len(usable), np.bool_)
-    taken[list(allocation.nodes)] = True
-    return allocation, tuple(other for other in gone if taken[list(other.allocation.nodes)].any())
+            return allocation, gone
+    return None
+
+
+def _reordered(line: list[Job], allocation: Any, gone: list[Job], *, strict: bool) -> list[Job]:
+    """Who made room last is asked first, then who is on most of the nodes: fewer may do."""
+    last = gone[-1]
+    if strict:
+        return [last, *(other for other in line if other is not last)]
+    before = line[: line.index(last)]
+    nodes = set(allocation.nodes)
+    shared = {id(other): len(nodes.intersection(other.allocation.nodes)) for other in before}
+    return [last, *sorted((other for other in line if other is not last), key=lambda other: -shared.get(id(other), 0))]
