@@ -12,7 +12,7 @@ from gnomon.systems.kubernetes.objects import LabelSelector, Owner, Requirement
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import PodFailureRule, SuccessRule
-from tests.systems.kubernetes.play import job, pod, spec
+from tests.systems.kubernetes.play import job, pod, spec, workload
 
 TEMPLATE = "template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c}]}}"
 SELECTED = f"selector: {{matchLabels: {{app: x}}}}, {TEMPLATE}"
@@ -156,3 +156,9 @@ class TestWhatStandsForItself:
         found["spec"]["template"]["metadata"] = {"annotations": annotations}
         field = f"Job j, spec.template.metadata.annotations.gnomon.dev/{name}"
         assert self.wrong(found).startswith(f"{field}: {problem}")
+
+    def test_a_percentage_of_thousands_of_digits(self) -> None:
+        rolling = {"strategy": {"rollingUpdate": {"maxSurge": "0" * 5000 + "1%"}}}
+        found = self.wrong(workload("Deployment", "d", 1, spec(), **rolling))
+        field = "Deployment d, spec.strategy.rollingUpdate.maxSurge"
+        assert found.startswith(f"{field}: a number or a percentage is wanted, found '000")

@@ -33,7 +33,7 @@ _NEAR: Final = 0.8
 """How alike an unknown field is to a known one to be taken for a slip, and not for one of a later version."""
 
 _NS_PER_S: Final = 10**9
-_PERCENTAGE: Final = re.compile("0*[0-9]{1,9}%")
+_PERCENTAGE: Final = re.compile("0{0,99}[0-9]{1,9}%", re.ASCII)
 _TEXT: Final = "text is wanted (in quotes if it looks like something else)"
 _TEXT_NO_BOOLEAN: Final = "text is wanted; without quotes yes, no, on, off, y, n, true and false are booleans"
 
