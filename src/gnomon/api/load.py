@@ -38,9 +38,9 @@ _NOTHING_SAID: Final = Recovery()
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 
-def load_scenario(path: Path, *, until_ns: int | None = None) -> list[Scenario]:
+def load_scenario(path: Path, *, until_ns: int | None = None, nodes: str | None = None) -> list[Scenario]:
     """The scenarios of a file, one for each variant of the policy that it names. ``until_ns``: in place of the end that
-    the file says, for what is made up to it.
+    the file says, for what is made up to it; ``nodes``: the native file for the cluster that it names.
 
     A Python file defines ``scenario``: a Scenario, a list of them, or a function that returns one or the other.
     """
@@ -50,7 +50,7 @@ def load_scenario(path: Path, *, until_ns: int | None = None) -> list[Scenario]:
 
     from gnomon.api.scenario_file import read_scenarios
 
-    return read_scenarios(_only_document(file), until_ns=until_ns)
+    return read_scenarios(_only_document(file), until_ns=until_ns, nodes=nodes)
 
 
 def load_cluster(spec: Path | int, *, format: str | None = None) -> Cluster:

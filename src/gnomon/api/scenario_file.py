@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from gnomon.api.load import is_number, load_cluster, load_work
+from gnomon.api.native import read_native
 from gnomon.api.recognise import SYSTEMS_TO_COME
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
 from gnomon.api.scenario_native import NATIVE_KEYS, beside, native_files, read_options
@@ -99,9 +100,9 @@ class ScenarioSpec(Spec):
         return self
 
 
-def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Scenario]:
-    """The scenarios of a document, one for each of its policies; ``until_ns``: as they end in place of what it says.
-    Raises :class:`InputError`."""
+def read_scenarios(document: Located, *, until_ns: int | None = None, nodes: str | None = None) -> list[Scenario]:
+    """The scenarios of a document, one for each of its policies; ``until_ns``: as they end in place of what it says;
+    ``nodes``: the native file to take for the cluster that it names. Raises :class:`InputError`."""
     spec = validated(ScenarioSpec, document)
     if until_ns is not None:
         spec = spec.model_copy(update={"until": until_ns})
@@ -112,7 +113,7 @@ def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Sc
             )
         raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     notes: list[Note] = []
-    native = _native(document, spec.until) if spec.system != "plain" else None
+    native = _native(document, spec.until, nodes) if spec.system != "plain" else None
     for key in NATIVE_KEYS if native is None else ():
         if document.value.get(key) is not None:
             raise document.error(
@@ -163,12 +164,17 @@ def read_scenarios(document: Located, *, until_ns: int | None = None) -> list[Sc
     return [replace(scenario, policy=policy) for policy in _policies(document)]
 
 
-def _native(document: Located, until_ns: int) -> Scenario:
-    """What the native files say that stand under ``cluster`` and ``work``."""
-    given = [name for name in ("cluster", "work") if document.value.get(name) is not None]
-    paths = [file for name in given for file in native_files(document.at(name))]
+def _native(document: Located, until_ns: int, nodes: str | None) -> Scenario:
+    """What the native files say that stand under ``cluster`` and ``work``, with the traces under ``work``."""
+    named = {
+        name: native_files(document.at(name)) if document.value.get(name) is not None else []
+        for name in ("cluster", "work")
+    }
     options = read_options(document, until_ns)
-    return _loaded(partial(SYSTEMS[document.value["system"]].read, **options), paths, document)
+    clusters = named["cluster"] if nodes is None else [nodes]
+    return _loaded(
+        lambda work: read_native(document.value["system"], clusters, work, **options), named["work"], document
+    )
 
 
 def _operation(document: Located, default: Operation) -> Operation:

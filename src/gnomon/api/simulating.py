@@ -36,9 +36,6 @@ from gnomon.systems.plain.profile import composition
 Progress = Callable[[int, int, int], bool]
 """``progress(done, total, now_ns)``: tasks that have arrived, all tasks, simulated time; False stops the run."""
 
-COMPILE_FROM = 3_000
-"""Runs of fewer tasks are done before the compiled kernels are even loaded."""
-
 
 def simulate(
     scenario: Scenario,
@@ -153,8 +150,9 @@ def _simulate_log(scenario: Scenario) -> tuple[Log, Any, Any]:
 
 
 def _worth_compiling(scenario: Scenario) -> bool:
-    tasks, nodes = len(scenario.work), len(scenario.cluster.nodes)
-    return tasks >= COMPILE_FROM or tasks * nodes >= 100 * COMPILE_FROM
+    """Whether it is not done before the compiled kernels are even loaded."""
+    tasks, nodes, enough = len(scenario.work), len(scenario.cluster.nodes), SYSTEMS[scenario.system].compile_from
+    return tasks >= enough or tasks * nodes >= 100 * enough
 
 
 def _forms(parts: Composition, *, fast: bool) -> tuple[Any, Any, Any, Callable[[World], Any]]:

@@ -28,7 +28,9 @@ class System:
     """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
     are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
-    ``policies``: whether policies choose the order and the place of its work.
+    ``policies``: whether policies choose the order and the place of its work; ``cluster``: what it takes for the
+    cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces; ``compile_from``: so
+    many tasks are worth the compiled kernels.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -40,6 +42,8 @@ class System:
     viewer: str = ""
     summariser: str = ""
     policies: bool = False
+    cluster: str = ""
+    compile_from: int = 3_000
 
     def read(self, paths: Sequence[Path], **options: Any) -> Scenario:
         """The scenario of native files; ``options`` as the system's reader has them."""
@@ -80,6 +84,8 @@ SYSTEMS: Final = {
             placer="gnomon.systems.slurm.placing:SlurmScheduler",
             viewer="gnomon.systems.slurm.views:view",
             explainer="gnomon.insight.slurm:explain",
+            cluster="slurm.conf; gres.conf and topology.conf are found beside it",
+            compile_from=60,
         ),
     )
 }

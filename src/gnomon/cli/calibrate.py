@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from gnomon.cli.inputs import Arguments, policies_of, scenario_of
+from gnomon.cli.inputs import Arguments, placed_by, policies_of, scenario_of, under
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClusterOption,
@@ -35,13 +33,13 @@ def calibrate(
     """Set simulated waits against those that a trace recorded: errors, and whether the same tasks waited longest."""
     from gnomon import api
     from gnomon.report import text
-    from gnomon.scheduling.policy import parse_policy
 
     base = scenario_of(Arguments(work, cluster, None, system, seed, until, work_format, cluster_format, no_kill))
     found = []
-    for name in policies_of(policy) or [base.policy.text]:
+    for scenario in under(base, policies_of(policy)):
+        name = placed_by(scenario)
         with Watch(f"simulating {name}") as watch:
-            run = api.simulate(replace(base, policy=parse_policy(name)), progress=watch)
+            run = api.simulate(scenario, progress=watch)
         if watch.interrupted:
             raise KeyboardInterrupt
         found.append((name, api.calibrate(run)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnomon.cli.inputs import Arguments, numbers_of, policies_of, scenarios_of, without_policies
+from gnomon.cli.inputs import Arguments, numbers_of, placed_by, policies_of, scenarios_of, under, without_policies
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClustersOption,
@@ -27,6 +27,7 @@ from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
     from gnomon.api import Run
+    from gnomon.insight.calibrate import Calibration
     from gnomon.insight.compare import Comparison, Row
     from gnomon.model.scenario import Scenario
     from gnomon.report.text import Variant
@@ -54,8 +55,12 @@ def compare(
     """Simulate the same work under several policies, on several clusters, with several seeds: one row a variant.
     Several scenario files are set side by side as they are, each under its name.
 
-    A star marks the best of a column. With several seeds a value is a mean with its 95 % confidence interval.
+    A star marks the best of a column. With several seeds a value is a mean with its 95 % confidence interval. Where a
+    system has a configuration of its own and the work tells how long it waited, how well the first variant reproduces
+    that comes first: what is not changed tells how far the changes are to be believed.
     """
+    from rich.text import Text
+
     from gnomon import api
     from gnomon.formats.whole import check_file
     from gnomon.insight import compare as insight
@@ -64,8 +69,8 @@ def compare(
     if html:
         check_file(html)
     first = cluster[0] if cluster else None
-    base = scenarios_of(Arguments(work, first, None, system, None, until, work_format, cluster_format, no_kill))
-    trials = _trials(base, policies_of(policy), cluster or [], cluster_format, numbers_of(seeds, "--seeds"))
+    given = Arguments(work, first, None, system, None, until, work_format, cluster_format, no_kill)
+    trials = _trials(given, policies_of(policy), cluster or [], numbers_of(seeds, "--seeds"))
     with Watch("simulating") as watch:
         runs = api.compare([trial.scenario for trial in trials], workers=workers, progress=watch)
     if watch.interrupted:
@@ -77,7 +82,13 @@ def compare(
         _write_page(html, trials, runs, found)
     notes = list(dict.fromkeys(note for run in runs for note in run.notes))
     variants = [_variant(row, found) for row in found.rows]
-    emit(output, _document(trials, runs, found, notes), text.comparison(variants, wide=output is Output.WIDE))
+    fit = _fit(runs[0])
+    blocks = [text.comparison(variants, wide=output is Output.WIDE)]
+    if fit:
+        blocks.insert(0, text.reproduced(trials[0].variant, fit.as_dict()))
+    emit(output, _document(trials, runs, found, notes, fit), Text("\n\n").join(blocks))
+    if fit:
+        say(str(fit))
     for trial, run in zip(trials, runs, strict=True):
         if run.stopped:
             say(f"{trial.variant}, seed {trial.scenario.seed}, stopped early: {text.reason(run.stopped)}")
@@ -93,28 +104,38 @@ class _Trial:
     scenario: Scenario
 
 
-def _trials(
-    base: Sequence[Scenario],
-    policies: Sequence[str],
-    clusters: Sequence[str],
-    cluster_format: str | None,
-    seeds: Sequence[int],
-) -> list[_Trial]:
+def _trials(given: Arguments, policies: Sequence[str], clusters: Sequence[str], seeds: Sequence[int]) -> list[_Trial]:
     """Every cluster with every policy with every seed, in this order."""
-    from gnomon.api.load import load_cluster
-    from gnomon.scheduling.policy import parse_policy
-
-    chosen = [parse_policy(text) for text in policies]
-    scenarios = [replace(one, policy=policy) for one in without_policies(base) for policy in chosen] or base
+    base = scenarios_of(given)
     names = list(dict.fromkeys(clusters)) or [""]
     trials = []
     for number, name in enumerate(names):
-        place = load_cluster(name, format=cluster_format) if number else None
+        here = _on(name, base, given) if number else base
+        scenarios = [each for one in without_policies(here) for each in under(one, policies)] if policies else here
         for title, scenario in zip(_titles(scenarios), scenarios, strict=True):
-            variant = title + (f" on {name}" if len(names) > 1 else "")
+            own = len(scenarios) == 1 and scenario.native is not None
+            variant = title if len(names) == 1 else name if own else f"{title} on {name}"
             for seed in seeds or [scenario.seed]:
-                trials.append(_Trial(variant, name, replace(scenario, cluster=place or scenario.cluster, seed=seed)))
+                trials.append(_Trial(variant, name, replace(scenario, seed=seed)))
     return trials
+
+
+def _on(cluster: str, base: Sequence[Scenario], given: Arguments) -> list[Scenario]:
+    """The same on another cluster; one with a configuration of its own is read with it."""
+    from gnomon.api.load import load_cluster
+
+    if any(scenario.native is not None for scenario in base):
+        return scenarios_of(replace(given, cluster=cluster))
+    place = load_cluster(cluster, format=given.cluster_format)
+    return [replace(scenario, cluster=place) for scenario in base]
+
+
+def _fit(run: Run) -> Calibration | None:
+    """How well a system's own configuration reproduces the waits that are recorded, None where none are."""
+    from gnomon.insight.calibrate import of_history
+
+    known = run.scenario.native is not None and (run.scenario.work.recorded_wait_ns >= 0).any()
+    return of_history(run.past) if known else None
 
 
 def _titles(scenarios: Sequence[Scenario]) -> list[str]:
@@ -124,7 +145,7 @@ def _titles(scenarios: Sequence[Scenario]) -> list[str]:
     seen: Counter[str] = Counter()
     titles = []
     for name, scenario in zip(names, scenarios, strict=True):
-        policy = scenario.policy.text
+        policy = placed_by(scenario)
         text = (name if alone else f"{name} {policy}") if several else policy
         seen[text] += 1
         titles.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
@@ -159,7 +180,13 @@ def _write_page(path: Path, trials: Sequence[_Trial], runs: Sequence[Run], found
     write_file(path, lambda beside: html.write(beside, exhibits))
 
 
-def _document(trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison, notes: Sequence[Any]) -> dict[str, Any]:
+def _document(
+    trials: Sequence[_Trial],
+    runs: Sequence[Run],
+    found: Comparison,
+    notes: Sequence[Any],
+    fit: Calibration | None,
+) -> dict[str, Any]:
     facts: dict[str, dict[str, Any]] = {}
     for trial, run in zip(trials, runs, strict=True):
         fact = {"policy": trial.scenario.policy.text, "system": trial.scenario.system, "cluster": trial.cluster or None}
@@ -167,6 +194,7 @@ def _document(trials: Sequence[_Trial], runs: Sequence[Run], found: Comparison, 
             run.stopped.name.lower() if run.stopped else None
         )
     return {
+        **({"calibration": {"variant": trials[0].variant, **fit.as_dict()}} if fit else {}),
         "variants": [{**one, **facts[one["variant"]]} for one in found.as_dict()],
         "notes": notes_data(notes),
     }

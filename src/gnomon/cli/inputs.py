@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gnomon.model.scenario import Scenario
+    from gnomon.model.work import Note
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,26 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     Raises InputError for what cannot be read or is not known.
     """
     from gnomon.api.load import is_scenario, load_cluster
-    from gnomon.api.systems import SYSTEMS
+    from gnomon.api.native import read_native
     from gnomon.formats.files import files_in
 
     given = replace(given, work=[file for path in given.work for file in files_in(path)])
-    native = None if given.work_format else _native_system(given)
+    said = None if given.system is None else _known_system(given.system)
+    native = _native_system(given, said)
     if native is not None:
-        nodes = [] if given.cluster is None else [given.cluster]
+        nodes = [] if given.cluster is None else [_not_a_number(given.cluster, native)]
         until = _until(given)
-        found = [SYSTEMS[native].read([*nodes, *given.work], **({} if until is None else {"until_ns": until}))]
+        options: dict[str, Any] = {} if until is None else {"until_ns": until}
+        form = given.work_format
+        found = [read_native(native, nodes, given.work, work_format=form, field="--cluster", **options)]
     elif not given.work_format and all(is_scenario(path) for path in given.work):
         found = [one for path in given.work for one in _in_file(path, given)]
-        if given.cluster is not None:
+        if given.cluster is not None and any(one.native is None for one in found):
             cluster = load_cluster(given.cluster, format=given.cluster_format)
-            found = [replace(scenario, cluster=cluster) for scenario in found]
+            found = [one if one.native is not None else replace(one, cluster=cluster) for one in found]
     else:
         found = [_of_parts(given)]
-    return [replace(scenario, **_overrides(given, scenario)) for scenario in found]
+    return [replace(_of_system(scenario, said), **_overrides(given, scenario)) for scenario in found]
 
 
 def _until(given: Arguments) -> int | None:
@@ -56,19 +60,62 @@ def _until(given: Arguments) -> int | None:
     return None if given.until is None else duration_ns(given.until, "--until")
 
 
-def _native_system(given: Arguments) -> str | None:
-    """The system whose native files these are, None if the first is none of a system that is modelled."""
+def _native_system(given: Arguments, said: str | None) -> str | None:
+    """The system whose native files these are, or that was said for traces; None for scenario files and what is plain.
+
+    Files of a system that takes traces may stand anywhere, others come first.
+    """
+    from gnomon.api.load import is_number
     from gnomon.api.recognise import native_system
     from gnomon.api.systems import SYSTEMS
 
-    system = native_system(given.work[0])
-    return system if system in SYSTEMS else None
+    clusters = [] if given.cluster is None or is_number(given.cluster) else [given.cluster]
+    files = [*clusters, *([] if given.work_format else given.work)]
+    systems = [native_system(path) for path in files]
+    for place, system in enumerate(systems):
+        if system in SYSTEMS and (SYSTEMS[system].cluster or place == len(clusters)):
+            if _is_scenario(given):  # and the cluster is what it is to have
+                return None
+            return system
+    return None if said in (None, "plain") or _is_scenario(given) else said
+
+
+def _is_scenario(given: Arguments) -> bool:
+    """Whether these are scenario files."""
+    from gnomon.api.load import is_scenario
+    from gnomon.model.errors import InputError
+
+    try:
+        return not given.work_format and all(is_scenario(path) for path in given.work)
+    except InputError:
+        return False
+
+
+def _not_a_number(cluster: str, system: str) -> str:
+    """A cluster that is a file. Raises InputError for a number of processors."""
+    from gnomon.api.load import is_number
+    from gnomon.api.systems import SYSTEMS
+    from gnomon.model.errors import InputError
+
+    if is_number(cluster):
+        allowed = SYSTEMS[system].cluster or f"files of {system}"
+        raise InputError(f"not a cluster of {system}", field="--cluster", found=cluster, allowed=allowed)
+    return cluster
+
+
+def _of_system(scenario: Scenario, said: str | None) -> Scenario:
+    """The scenario. Raises InputError where another system was said."""
+    from gnomon.model.errors import InputError
+
+    if said is not None and said != scenario.system:
+        raise InputError("the files say otherwise", field="--system", found=said, allowed=scenario.system)
+    return scenario
 
 
 def _in_file(path: str, given: Arguments) -> list[Scenario]:
     from gnomon.api.load import load_scenario
 
-    found = load_scenario(path, until_ns=_until(given))
+    found = load_scenario(path, until_ns=_until(given), nodes=given.cluster)
     return found if given.policy is None else without_policies(found)
 
 
@@ -80,6 +127,23 @@ def without_policies(scenarios: Sequence[Scenario]) -> list[Scenario]:
         facts = tuple(repr(getattr(one, name)) for name in names)
         found.setdefault((id(one.work), id(one.cluster), *facts), one)
     return list(found.values())
+
+
+def under(scenario: Scenario, policies: Sequence[str]) -> list[Scenario]:
+    """A scenario under each policy, under its own where there are none; a system that places by a configuration of its
+    own heeds none of them."""
+    from gnomon.scheduling.policy import parse_policy
+
+    chosen = [parse_policy(text) for text in policies]
+    if scenario.native is None:
+        return [replace(scenario, policy=policy) for policy in chosen] or [scenario]
+    notes = _unheeded(Arguments([], policy=",".join(policies) or None), scenario)
+    return [replace(scenario, work=replace(scenario.work, notes=(*scenario.work.notes, *notes)))]
+
+
+def placed_by(scenario: Scenario) -> str:
+    """The name of what places the work: the policy, or a system by a configuration of its own."""
+    return scenario.policy.text if scenario.native is None else scenario.system
 
 
 def scenario_of(given: Arguments) -> Scenario:
@@ -157,8 +221,8 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     if given.policy is not None:
         changed["policy"] = parse_policy(given.policy)
-    if given.system is not None:
-        changed["system"] = _known_system(given.system)
+    if notes := _unheeded(given, scenario):
+        changed["work"] = replace(scenario.work, notes=(*scenario.work.notes, *notes))
     if given.seed is not None:
         changed["seed"] = given.seed
     if (until := _until(given)) is not None:
@@ -166,6 +230,21 @@ def _overrides(given: Arguments, scenario: Scenario) -> dict[str, Any]:
     if given.no_kill:
         changed["kill_at_limit"] = False
     return changed
+
+
+def _unheeded(given: Arguments, scenario: Scenario) -> list[Note]:
+    """What was said that a system with a configuration of its own does not heed."""
+    from gnomon.model.work import Note
+
+    if scenario.native is None:
+        return []
+    told = []
+    if given.policy is not None:
+        told.append(Note("not modelled", "--policy", f"{scenario.system} places by a configuration of its own"))
+    if given.no_kill:
+        text = f"how long tasks may run is for the configuration of {scenario.system}"
+        told.append(Note("not modelled", "--no-kill", text))
+    return told
 
 
 def _known_system(name: str) -> str:

@@ -177,7 +177,10 @@ _CALIBRATION = (
     Column("BIAS", "error_s.bias", duration),
     Column("MAE", "error_s.mae", duration),
     Column("RMSE", "error_s.rmse", duration),
+    Column("OFF-P50", "error_s.absolute_p50", duration, wide=True),
+    Column("OFF-P90", "error_s.absolute_p90", duration, wide=True),
     Column("WITHIN-1M", "within_1_min", percent),
+    Column("WITHIN-5%", "within_5_percent", percent, wide=True),
     Column("WITHIN-10%", "within_10_percent", percent, wide=True),
     Column("TAU-B", "wait_kendall_tau_b", number),
     Column("RHO", "wait_spearman_rho", number, wide=True),
@@ -208,6 +211,29 @@ def calibration(found: Sequence[tuple[str, Mapping[str, Any]]], *, wide: bool = 
         headers = ["VARIANT", "PROCESSORS", *(column.header for column in _BY_SIZE)]
         blocks.append(table(headers, rows, right=range(1, len(headers))))
     return Text("\n\n").join(blocks)
+
+
+_REPRODUCED = (
+    Column("COMPARED", "compared", number),
+    Column("RECORDED", "recorded_wait_s.mean", duration),
+    Column("SIMULATED", "simulated_wait_s.mean", duration),
+    Column("OFF-MEAN", "error_s.mae", duration),
+    Column("OFF-P50", "error_s.absolute_p50", duration),
+    Column("OFF-P90", "error_s.absolute_p90", duration),
+    Column("WITHIN-1M", "within_1_min", percent),
+    Column("WITHIN-5%", "within_5_percent", percent),
+    Column("TAU-B", "wait_kendall_tau_b", number),
+    Column("TAU-B-STARTS", "start_kendall_tau_b", number),
+)
+
+
+def reproduced(name: str, found: Mapping[str, Any]) -> Text:
+    """How well a configuration reproduces what was recorded: mean waits, by how much starts are off, how far the order
+    agrees (Kendall's tau-b of the waits, and of the starts)."""
+    headers = [column.header for column in _REPRODUCED]
+    row = [column.text(found) for column in _REPRODUCED]
+    title = f"HOW WELL {plain(name)} REPRODUCES WHAT WAS RECORDED (OFF: of starts)"
+    return titled(title, table(headers, [row], right=range(len(headers))))
 
 
 def titled(title: str, body: Text) -> Text:

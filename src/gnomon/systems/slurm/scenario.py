@@ -39,9 +39,9 @@ from gnomon.systems.slurm.shown_conf import shown_conf, with_states
 from gnomon.systems.slurm.slurm_conf import read_conf
 from gnomon.systems.slurm.snapshot import PRINTED, Snapshot, read_snapshot
 from gnomon.systems.slurm.state import SECOND
+from gnomon.systems.slurm.traced import USER, notes_of, request_of
 
 EPOCH: Final = datetime(2026, 1, 1)
-_USER: Final = "user"
 
 
 @dataclass(frozen=True)
@@ -97,24 +97,6 @@ class Native:
     def cancelled_ns(self, task: int) -> int:
         """When a task was cancelled while it waited, NEVER: it was not."""
         return NEVER if self.history is None else int(self.history.cancel_ns[task])
-
-
-def request_of(work: Work, row: int, conf: Conf) -> JobRequest:
-    """A row of a trace as a submission: so many tasks of one CPU, for as long as its user said."""
-    shape = work.shapes[int(work.shape[row])].request
-    queue = work.queues[int(work.queue[row])]
-    known = {partition.name for partition in conf.partitions}
-    memory = shape.memory_bytes // 2**20
-    cpus = max(1, -(-shape.cpu_milli // 1000))
-    return JobRequest(
-        name=work.job_name(row),
-        user=work.users[int(work.user[row])] or _USER,
-        partitions=(queue,) if queue in known else (),
-        tasks=cpus,
-        time_min=max(1, -(-int(work.estimate_ns[row]) // (60 * SECOND))),
-        mem_per_cpu_mb=-(-memory // cpus) if memory else None,
-        run_s=int(work.duration_ns[row]) / SECOND,
-    )
 
 
 def read_scenario(
@@ -213,10 +195,10 @@ def _of_history(
 
 
 def _of_script(path: str, site: Site) -> Command:
-    said = submission([path], read_text(path), user=_USER, site=site)
+    said = submission([path], read_text(path), user=USER, site=site)
     if not isinstance(said, Submission):
         raise InputError("sbatch refuses this script", file=path, found=said.text)
-    return Command(0, _USER, ("sbatch", path), said.requests, notes=said.notes)
+    return Command(0, USER, ("sbatch", path), said.requests, notes=said.notes)
 
 
 def scenario_of(
@@ -257,6 +239,7 @@ def scenario_of(
     whole = Work.from_tasks(tasks)
     if work is not None:
         whole = work if not tasks else _joined(whole, work)
+        told += notes_of(work, conf)
     given = tuple((one.at_ns, one.words) for one in commands if one.words[0] != "sbatch")
     return Scenario(
         Cluster(tuple(_node(node) for node in conf.nodes)),
