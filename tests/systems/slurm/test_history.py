@@ -168,3 +168,11 @@ def test_a_requeued_job_is_there_once_for_each_run() -> None:
     assert {"85", "85#2", "52", "52#2"} <= set(names)
     assert len(set(names)) == len(names) == len(found.row)
     assert np.all(np.diff(work.submit_ns) >= 0)
+
+
+def test_jobs_keep_their_ids() -> None:
+    accounts = [printed.DATA.parent / "accounting" / f"sacctmgr-{name}" for name in ("dump.cfg", "show-qos.txt")]
+    scenario = read_scenario([printed.CONF, printed.path("sacct/sacct-P.txt"), *accounts])
+    scenario = replace(scenario, limits=replace(scenario.limits, until_ns=60 * SECOND))
+    shown = {line.split("|")[0] for line in api.simulate(scenario).view("sacct -X -P -n -o JobID").splitlines()}
+    assert {"49", "59", "66_1", "67_1", "78", "100+0", "105"} <= shown

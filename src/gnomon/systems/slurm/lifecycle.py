@@ -78,9 +78,11 @@ def split_off(state: State, job: Job) -> None:
 
 
 def new_id(state: State) -> int:
-    """The next job id (MaxJobId starts over from FirstJobId)."""
+    """The next job id that nobody has (MaxJobId starts over from FirstJobId)."""
     number = state.next_id
     most = int(state.conf.number("maxjobid") or 67_043_328)
+    while number in state.jobs or number in state.arrays:
+        number = number + 1 if number < most else int(state.conf.number("firstjobid") or 1)
     state.next_id = number + 1 if number < most else int(state.conf.number("firstjobid") or 1)
     return number
 

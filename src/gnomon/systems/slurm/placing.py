@@ -79,7 +79,6 @@ class SlurmScheduler(Placer):
         self._kill: dict[Job, bool] = {}
         self._arranging = False
         self._taken_up: set[int] = set()
-        self._last_id = max((then.seen.id for then in native.present.values()), default=0)
         arrange(self.state, native.reservations)
         for at_ns, words in native.commands:
             timers.at(at_ns, lambda words=words: self._command(words))  # type: ignore[misc]
@@ -196,7 +195,7 @@ class SlurmScheduler(Placer):
     def _submit(self, task: int) -> None:
         group = self._native.group(task)
         number = self._native.id_of(group[0])
-        self._arranging = number > 0
+        self._arranging = group[0] in self._native.present
         if number:
             self.state.next_id = number
         self._came.update(group)
@@ -214,6 +213,8 @@ class SlurmScheduler(Placer):
             elif job.task in self._native.present:
                 set_up(job, self._native.present[job.task])
             self._cancel_at(job, self._native.cancelled_ns(job.task))
+        if number:  # tasks that get records of their own take no id that was another job's
+            self.state.next_id = max(self.state.next_id, self._native.last_id + 1)
         if self._arranging:
             self.state.line.renew()
         self._arranging = False
@@ -240,7 +241,7 @@ class SlurmScheduler(Placer):
         self.state.next_id = then.seen.id
         if then.runs and (problem := take_up(self.state, job, then)):
             self._board.row(Kind.EVENT, task=task, details={"message": problem})
-        self.state.next_id = max(self.state.next_id, self._last_id + 1)
+        self.state.next_id = max(self.state.next_id, self._native.last_id + 1)
         if job.pends:
             self.wait(job)
 

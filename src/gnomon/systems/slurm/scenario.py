@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 from gnomon.formats.files import Path, read_text
@@ -92,7 +93,16 @@ class Native:
 
     def id_of(self, task: int) -> int:
         """The id that the submission of a task has had, 0: it gets a new one."""
+        if self.history is not None:
+            return int(self.history.jobs.job[self.history.row[self.history.group(task)[0]]])
         return self.groups[self.of_task[task]].id if task < len(self.of_task) else 0
+
+    @cached_property
+    def last_id(self) -> int:
+        """The largest id that was had."""
+        if self.history is not None:
+            return max(int(self.history.jobs.raw.max(initial=0)), int(self.history.jobs.job.max(initial=0)))
+        return max((then.seen.id for then in self.present.values()), default=0)
 
     def cancelled_ns(self, task: int) -> int:
         """When a task was cancelled while it waited, NEVER: it was not."""
