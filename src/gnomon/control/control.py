@@ -26,6 +26,7 @@ from gnomon.control.results import Results
 from gnomon.control.strikes import Strikes
 from gnomon.control.timers import Timers
 from gnomon.control.using import Using
+from gnomon.engine.agenda import next_end
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.world import CALL, EVENTS, PHASE, ROWS, World
 from gnomon.model.errors import InputError
@@ -121,6 +122,8 @@ class Control:
         self._parts = Parts(scenario, board, timers, plans, machines, plane, again, copies, results)
         self._endless = scenario.limits.until_ns >= NEVER
         self._progress, self._seen = Progress(board, plans), 0
+        ends = [fault.until_ns for fault in scenario.faults if isinstance(fault, Failure)]
+        self._healed_ns = max((end for end in ends if end < NEVER), default=0)
         again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
         results.undo = again.undo
         self._placer = placer(scenario, board, timers, node_at, again) if placer else None
@@ -241,7 +244,15 @@ class Control:
 
     def is_stuck(self) -> bool:
         """Whether the run would go on for ever: it has no horizon, and has made no progress for too long."""
-        return self._endless and self._progress.fruitless > FRUITLESS_MAX
+        return self._endless and (self._progress.fruitless > FRUITLESS_MAX or self._only_repeats())
+
+    def _only_repeats(self) -> bool:
+        """Whether a scheduler beside the loop has lost patience: nothing new has come for long, and nothing is to."""
+        placer, since = self._placer, max(self._progress.new_ns, self._healed_ns)
+        if placer is None or not self._progress.fruitless or self._board.now - since < placer.patience_ns:
+            return False
+        coming = self._results.coming > 0 or placer.is_busy() or self._schedule.next_ns() < NEVER
+        return not coming and next_end(self._board.w) >= NEVER
 
     def _is_over(self) -> bool:
         coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)
@@ -274,7 +285,9 @@ class Control:
         board = self._board
         if kind is Kind.START:
             w = board.w
-            looked_at = w.watch[task] & ~TOLD or w.watch_node[w.node[task]]  # still, after what was read before this row
+            looked_at = (
+                w.watch[task] & ~TOLD or w.watch_node[w.node[task]]
+            )  # still, after what was read before it
             if looked_at and board.state(task) is State.RUNNING and w.start_row[task] == row:
                 self._machines.begin(task)
         elif kind is Kind.FAIL:

@@ -12,6 +12,7 @@ from typing import Protocol
 from gnomon.control.board import Board
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Reason
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
 
@@ -77,6 +78,12 @@ class Placer(Protocol):
 
     def spare(self, node: int) -> None:
         """It is not any more: every zone is lost."""
+
+    @property
+    def patience_ns(self) -> int:
+        """A run without an end is stopped when for so long attempts were only lost and tried again, and nothing else is
+        known to come."""
+        return NEVER
 
     def was_given_up(self, task: int) -> bool:
         """Whether a task on a node that is silent is to stop when that hears of it."""

@@ -20,7 +20,8 @@ _LOST: Final = np.isin(np.arange(max(Kind) + 1), (Kind.FAIL, Kind.PREEMPT, Kind.
 
 class Progress:
     """``fruitless`` counts what has come to nothing since a task last started or was done for the first time, or saved
-    more of its work than ever: attempts that were lost, and calls while nothing else was to come."""
+    more of its work than ever: attempts that were lost, and calls while nothing else was to come. ``new_ns``: when that
+    was."""
 
     def __init__(self, board: Board, plans: Plans) -> None:
         self._board, self._plans = board, plans
@@ -28,6 +29,7 @@ class Progress:
         self._started, self._out = np.zeros(tasks, np.bool_), np.zeros(tasks, np.bool_)
         self._saved: dict[int, int] = {}
         self.fruitless = 0
+        self.new_ns = 0
 
     def read(self, kind: npt.NDArray[np.int8], task: npt.NDArray[np.int32]) -> None:
         """Rows that have been written since: their kinds and tasks."""
@@ -40,6 +42,7 @@ class Progress:
             new |= saved > self._saved.get(one, 0)
             self._saved[one] = max(saved, self._saved.get(one, 0))
         self.fruitless = 0 if new else self.fruitless + len(lost)
+        self.new_ns = self._board.now if new else self.new_ns
 
     @staticmethod
     def _first(seen: npt.NDArray[np.bool_], tasks: npt.NDArray[np.int32]) -> bool:

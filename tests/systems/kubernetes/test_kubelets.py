@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gnomon.engine.log import Kind
+from gnomon.engine.log import Kind, Reason
 from gnomon.model.fault import Failure, Fault
 from tests.systems.kubernetes.play import (
     Object,
@@ -117,6 +117,36 @@ class TestReadiness:
         assert (121, "Unhealthy", "Readiness probe failed") in events(run)  # probes at 110, 115 and 120 s
         assert deletions(run) == []  # it was ready for 21 s, where 30 are wanted
         assert len(starts(run)) == 3
+
+
+DAY = 24 * 3600
+
+
+class TestARunWithoutAnEnd:
+    """It is stopped when for a day containers were only restarted, and nothing else is known to come."""
+
+    def loop(self, **more: Any) -> Object:
+        found = probed(HANGS)
+        found["spec"] |= more
+        return found
+
+    def test_a_crash_loop_is_not_played_for_ever(self) -> None:
+        run = play([node("n1"), self.loop()], until_s=None)
+        assert run.stopped is Reason.LIMIT_REPEATS
+        assert DAY <= run.log.t_ns[-1] / S < DAY + 400  # one round of the back-off of 300 s more at most
+
+    def test_what_is_still_to_come_is_waited_for(self) -> None:
+        later = pod("later", {"gnomon.dev/duration": "10s"})
+        run = play([node("n1"), self.loop()], until_s=None, changes=[(3 * DAY, [later])])
+        assert (3 * DAY, "later") in starts(run)
+        run = play([node("n1"), self.loop(activeDeadlineSeconds=2 * DAY)], until_s=None)
+        assert 2 * DAY < failures(run)[-1] <= 2 * DAY + 300 + 5  # at the latest after a back-off; it stops within 5 s
+        assert run.stopped is Reason.NONE
+
+    def test_a_fault_is_waited_for(self) -> None:
+        crash = Failure(Fault.CRASH, 2 * DAY * S, S, ("node/n1",))
+        run = play([node("n1"), self.loop()], until_s=None, faults=[crash])
+        assert 3 * DAY <= run.log.t_ns[-1] / S < 3 * DAY + 800
 
 
 class TestDeadline:

@@ -61,6 +61,7 @@ class Controllers:
         self._of: dict[int, Controller] = {}
         self._jobs: dict[int, JobController] = {}
         self._make(native)
+        self._changed_ns = max((change.at_ns for change in native.changes), default=0)
         for change in native.changes:
             for quota in change.objects.resource_quotas:
                 timers.at(change.at_ns, lambda quota=quota: self._apply(quota))  # type: ignore[misc]
@@ -232,4 +233,6 @@ class Controllers:
 
     def is_busy(self) -> bool:
         """Whether one of them will act by itself though nothing runs."""
-        return self.desk.has_dirty() or self.leaving.is_busy() or any(one.is_busy() for one in self._all)
+        if self.desk.has_dirty() or self.leaving.is_busy() or self.kubelets.is_busy():
+            return True
+        return self.desk.now < self._changed_ns or any(one.is_busy() for one in self._all)

@@ -17,7 +17,6 @@ from gnomon.systems.kubernetes.disruptions import Disruptions
 from gnomon.systems.kubernetes.objects import MIRROR, Pod
 from gnomon.systems.kubernetes.scenario import Native
 
-
 RETRY_NS: Final = 5 * 10**9
 """How long ``kubectl drain`` sleeps after an eviction that was refused (drain.go, evictPods)."""
 

@@ -295,5 +295,5 @@ class JobController:
             return not self.run.cron and not self.run.job.suspend and self.run.at_ns < NEVER
         if self.verdict:
             return False
-        ends = bool(self._held) and self.run.job.active_deadline_s is not None
+        ends = self.run.job.active_deadline_s is not None
         return bool(self._parked) or ends or self._retry.is_promising()

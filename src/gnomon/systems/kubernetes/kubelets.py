@@ -29,6 +29,7 @@ class Kubelets:
         self._desk = desk
         self._since: dict[int, tuple[int, int]] = {}
         self.over: set[int] = set()
+        self._ending: set[int] = set()
 
     def started(self, task: int, one: Controller | None) -> None:
         """The containers of a pod run."""
@@ -40,6 +41,7 @@ class Kubelets:
             desk.timers.at(desk.now + failure.after_ns, lambda: self._unready(task, row, failure, one))
         if (deadline := pod.spec.active_deadline_s) is not None:
             at_ns = self._first_start(task) + deadline * 10**9
+            self._ending.add(task)
             desk.timers.at(max(at_ns, desk.now), lambda: self._ends(task, row))
 
     def _first_start(self, task: int) -> int:
@@ -92,6 +94,11 @@ class Kubelets:
             name = pod.spec.containers[0].name
             text = f"back-off {_go(answer.delay_ns)} restarting failed container={name} pod={pod.name}_{pod.namespace}"
             self._desk.event(CRASH_LOOP, text, about=f"Pod {pod.key}", task=task, cause=row)
+
+    def is_busy(self) -> bool:
+        """Whether a pod that runs has a deadline."""
+        self._ending = {task for task in self._ending if task in self._desk.node}
+        return bool(self._ending)
 
     def _ends(self, task: int, row: int) -> None:
         """A pod's deadline is over."""

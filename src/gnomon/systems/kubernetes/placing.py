@@ -30,6 +30,7 @@ from gnomon.systems.kubernetes.permit import Permit
 from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.turns import Turns
 
+PATIENCE_NS: Final = 24 * 3600 * 10**9
 _LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
@@ -162,6 +163,11 @@ class KubeScheduler(Placer):
     def gives_up(self) -> bool:
         """Each pod has a time of its own on a node that is lost."""
         return True
+
+    @property
+    def patience_ns(self) -> int:
+        """Crash loops go on for ever, with a back-off of up to 5 min."""
+        return PATIENCE_NS
 
     def turn(self, node: int, row: int) -> None:
         """A node gets its NoExecute taint."""
