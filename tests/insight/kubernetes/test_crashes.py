@@ -57,3 +57,17 @@ def test_a_probe_that_kills_too_early(until_s: int) -> None:
     found = explain("slow", play([node("n1"), one], until_s=until_s))
     assert [(change.before, change.after) for change in found.changes if "failureThreshold" in change.field] == [(3, 5)]
     assert not any("try it again" in change.what for change in found.changes)
+
+
+def test_one_that_is_evicted_wherever_it_is() -> None:
+    """It comes to use all that a node has: from 100 Mi below that on it is sent away, after the same time each time."""
+    uses = {"gnomon.dev/usage-memory": "0s 0Mi, 1000s 1000Mi"}
+    web = workload("Deployment", "fat", 1, spec(requests={"memory": "10Mi"}))
+    web["spec"]["template"]["metadata"]["annotations"] = uses
+    nodes = [node("n1", memory="1000Mi"), node("n2", memory="1000Mi")]
+    found = explain("fat-0", play([*nodes, web], until_s=3000))
+    assert found.summary.startswith("default/fat-0 was evicted as the memory of its node was used up")
+    assert found.notes == (
+        "it comes to use 1000Mi of memory, and n1, the largest node, has 1000Mi, of which 100Mi are to stay free: "
+        "a larger node, or less use, helps",
+    )

@@ -58,10 +58,11 @@ def unlike(changes: Iterable[Change]) -> list[Change]:
 
 
 def repeated(ground: Ground, task: int) -> str:
-    """That a pod failed by its own doing several times, in one sentence; empty if it did not."""
+    """That a pod failed by its own doing, or was evicted, several times, in one sentence; empty if it was not."""
     log = ground.past.log
-    fails = [row for row in rows_of(log, (task,), Kind.FAIL).tolist() if Reason(int(log.reason[row])) in _OWN]
-    if len(fails) < 2 or len(fails) < len(rows_of(log, (task,), Kind.FAIL)):
+    fails = _fails(log, task)
+    reasons = {Reason(int(log.reason[row])) for row in fails}
+    if len(fails) < 2 or not (reasons <= {*_OWN} or reasons == {Reason.EVICTED}):
         return ""
     last = fails[-1]
     then = f"the last time at {span(int(log.t_ns[last]))} on {ground.node_name(int(log.node[last]))}"
@@ -88,10 +89,26 @@ def _deed(ground: Ground, row: int) -> str:
     reason = Reason(int(log.reason[row]))
     if reason is Reason.MEMORY:
         return f"was OOMKilled over its own limit of {size(int(facts.get('limit', 0)))} memory"
+    if reason is Reason.EVICTED:
+        return f"was evicted as the memory of its node was used up, using {size(int(facts.get('used', 0)))},"
     if reason is Reason.KILLED and "message" in facts:
         text = str(facts["message"]).removeprefix("Container ").removesuffix(", will be restarted")
         return f"was killed ({text})"
     return loss(ground, row, timed=False).removeprefix("it ")
+
+
+def too_large(ground: Ground, task: int) -> str:
+    """That a pod which was evicted comes to use more memory than any node has; empty if one has as much."""
+    fails, nodes = _fails(ground.past.log, task), ground.scenario.cluster.nodes
+    if not fails or ground.past.log.reason[fails[-1]] != Reason.EVICTED:
+        return ""
+    used, most = most_used(ground, task), max(nodes, key=lambda one: one.capacity.memory_bytes)
+    least = int(ground.past.log.details.get(fails[-1], {}).get("below", 0))
+    if used + least <= most.capacity.memory_bytes:
+        return ""
+    has = f"{size(most.capacity.memory_bytes)}, of which {size(least)} are to stay free"
+    there = f"{most.name}, the largest node, has {has}"
+    return f"it comes to use {size(used)} of memory, and {there}: a larger node, or less use, helps"
 
 
 def _now(ground: Ground, task: int) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Final
 
 from gnomon.insight.explain.changes import Change
-from gnomon.insight.kubernetes.bench import Bench, Option, search
+from gnomon.insight.kubernetes.bench import TRIALS_MAX, Bench, Option, search
 
 FIRST_MAX: Final = 10
 """How many changes are tried as the first of a pair, the cheapest of each field."""
 
-NODES_MAX: Final = 2_000_000
-"""No pairs are tried where nodes times trials would be more."""
+WORK_MAX: Final = 200_000
+"""As many nodes times trials may the search for the second of a pair be; 20 trials in any case, and 100 at most."""
 
 
 def pairs(bench: Bench, options: Callable[[Bench], Iterable[Option]], most: int) -> list[Change]:
@@ -22,13 +22,13 @@ def pairs(bench: Bench, options: Callable[[Bench], Iterable[Option]], most: int)
     for one in sorted(options(bench), key=lambda one: one.cost):
         if one.spec is not None:
             firsts.setdefault((one.group or one.field, one.after if not one.group else ""), one)
-    if len(bench.state.nodes) * bench.trials > NODES_MAX:
-        return []
+    trials = min(max(WORK_MAX // max(len(bench.state.nodes), 1), 20), 100)
     found: dict[frozenset[tuple[str, object]], Change] = {}
     for first in [*firsts.values()][:FIRST_MAX]:
         assert first.spec is not None
         moment = replace(bench.moment, pod=replace(bench.pod, spec=first.spec))
         changed = Bench(moment, bench.target)
+        changed.trials = TRIALS_MAX - trials
         for second in search(options(changed), changed, most):
             if second.field == first.field or second.field == "":
                 continue

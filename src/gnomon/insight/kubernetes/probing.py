@@ -45,9 +45,7 @@ def against_probe(ground: Ground, task: int, simulate: Simulate) -> list[Change]
         after = _least(lambda value, put=put: _with(pod, kill, put(kill.probe, value)), before)  # type: ignore[misc]
         if after is None:
             continue
-        pods = list(native.pods)
-        pods[task] = _with(pod, kill, put(kill.probe, after))
-        log = simulate(replace(ground.scenario, native=replace(native, pods=tuple(pods))))
+        log = simulate(replace(ground.scenario, native=replace(native, pods=_changed(native, task, kill, put, after))))
         if not len(rows_of(log, (task,), Kind.FAIL)):
             size = (after - before) / max(before, 1)
             text = f"{kill.what}Probe.{field} {before} → {after}: container {kill.container} is not killed"
@@ -55,6 +53,19 @@ def against_probe(ground: Ground, task: int, simulate: Simulate) -> list[Change]
             cost = round(OWN + size / (1 + size), 4)
             found.append(Change(text, f"pod/{pod.key}", path, before, after, cost, confirmed=True))
     return found
+
+
+def _changed(
+    native: Native, task: int, kill: Failure, put: Callable[[Probe, int], Probe], value: int
+) -> tuple[Pod, ...]:
+    """The pods, of which that of a task and all others of its workload, as they have one template, are changed."""
+    own = native.pods[task]
+    return tuple(
+        _with(pod, kill, put(kill.probe, value))
+        if number == task or (own.owner is not None and (pod.namespace, pod.owner) == (own.namespace, own.owner))
+        else pod
+        for number, pod in enumerate(native.pods)
+    )
 
 
 def _least(made: Callable[[int], Pod], above: int) -> int | None:

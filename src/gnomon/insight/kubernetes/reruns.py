@@ -29,10 +29,17 @@ def rerun(base: Scenario, log: Log, simulate: Simulate) -> Simulate:
     as it is, so that nothing is promised of it."""
 
     def again(one: Scenario) -> Log:
-        varied = in_step(base, one)
+        varied = in_step(base, one) if _is_settable(base, one) else None
         return log if varied is None else simulate(varied)
 
     return again
+
+
+def _is_settable(base: Scenario, one: Scenario) -> bool:
+    """Whether a variation is of what one can set in a cluster of Kubernetes: not of how tasks are tried again, nor of
+    how the cluster is operated and which order its queue has."""
+    same = all(mine is its for mine, its in ((base.operation, one.operation), (base.policy, one.policy)))
+    return same and one.work.recoveries == base.work.recoveries and one.preempt == base.preempt
 
 
 def in_step(base: Scenario, one: Scenario) -> Scenario | None:

@@ -16,7 +16,7 @@ from gnomon.insight.explain.subjects import Subject as GeneralSubject
 from gnomon.insight.explain.summary import summary as general_summary
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.history import history
-from gnomon.insight.kubernetes.crashes import SETTINGS, against_mishap, last_words, repeated, unlike
+from gnomon.insight.kubernetes.crashes import SETTINGS, against_mishap, last_words, repeated, too_large, unlike
 from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted, native_text, sentences, story
 from gnomon.insight.kubernetes.layouts import Layout, last_event, layout_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
@@ -131,14 +131,18 @@ def _of_mishap(ground: Ground, who: Subject, task: int, simulate: Simulate | Non
     scenario, log = ground.scenario, ground.past.log
     key = ground.work.id(task)
     again = rerun(scenario, log, simulate or (lambda one: log))
-    general = explain_generally(f"task/{key}", scenario, log, simulate=again)
+    text = repeated(ground, task)
+    tried = again if not text else lambda one: log  # what helps a crash loop is known, and need not be searched for
+    general = explain_generally(f"task/{key}", scenario, log, simulate=tried)
     said = evicted(ground, task)
     changes = [one for one in general.changes if one.field in SETTINGS]
     if simulate is not None:
         changes += against_mishap(ground, task, simulate, again, back=_is_back(ground, task))
     changes = unlike(changes)
     notes = () if changes else general.notes
-    text = repeated(ground, task) or general.summary
+    if not changes and (large := too_large(ground, task)):
+        notes = (large,)
+    text = text or general.summary
     said = said or last_words(ground, task) or text
     return replace(general, subject=who.name, summary=text, native=said, changes=tuple(changes), notes=notes)
 
