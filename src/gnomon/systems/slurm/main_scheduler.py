@@ -28,7 +28,14 @@ def schedule(state: State, *, full: bool) -> bool:
     for reservation in state.reservations.values():
         reservation.failed = False
     rejected: tuple[int, str] | None = None
-    for job, partition in list(state.line.entries(backfill=False)):
+    for entry in list(state.line.entries(backfill=False)):
+        job, partition = entry.job, entry.partition
+        if partition.cleared and _waits_behind(job, partition):
+            tested += 1
+            if not full and tested > depth + 1:
+                state.available = state.up
+                return True
+            continue
         follower: Job | None = job
         while follower is not None and follower.pends and follower.priority:
             head, follower = follower, None
@@ -48,6 +55,12 @@ def schedule(state: State, *, full: bool) -> bool:
                 follower = next(iter(array.unsplit), None) if array is not None else None
     state.available = state.up
     return False
+
+
+def _waits_behind(job: Job, partition: Partition) -> bool:
+    """Whether an attempt behind another job of the partition would say only what is known of this one already."""
+    known = job.reason == "Priority" and job.partition == partition.name
+    return known and job.array is None and not job.request.reservation
 
 
 def _attempt(state: State, job: Job, partition: Partition) -> bool:

@@ -6,14 +6,16 @@ partition, QOS, fair share (:mod:`gnomon.systems.slurm.fair_tree`) and resources
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gnomon.systems.slurm.choosing import demand_of
 from gnomon.systems.slurm.classic import Classic
-from gnomon.systems.slurm.conf import Conf
+from gnomon.systems.slurm.conf import Conf, PartitionConf
 from gnomon.systems.slurm.fair_tree import FairTree
 from gnomon.systems.slurm.job import Job
 from gnomon.systems.slurm.priority import Basic, Factors, Lasting, Size, Standing, Weights, factors
+from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.state import SECOND, Partition
 from gnomon.systems.slurm.tres_weights import tres_weights
 
@@ -59,6 +61,19 @@ class BasicRanking:
         return own or int(self._state.conf.scheduler.get("bf_min_prio_reserve", 0) or 0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What stays of a job's priority in a partition, and what it hangs on."""
+
+    request: JobRequest
+    partition: PartitionConf
+    allocation: Any
+    limit_min: int | None
+    nice: int
+    qos: str
+    lasting: Lasting
+
+
 class MultifactorRanking(BasicRanking):
     """priority/multifactor. The factors of a waiting job but its age and its fair share stay as they are."""
 
@@ -80,7 +95,7 @@ class MultifactorRanking(BasicRanking):
         )
         self.fair.finish(state.usage.raw)
         self._periods = 0
-        self._known: dict[tuple[Job, str], tuple[tuple[Any, ...], Lasting]] = {}
+        self._known: dict[tuple[Job, str], _Known] = {}
         self._most_part = max((one.conf.priority_job_factor for one in state.partitions.values()), default=0)
 
     def first(self, job: Job) -> int:
@@ -113,12 +128,19 @@ class MultifactorRanking(BasicRanking):
 
     def _lasting(self, job: Job, name: str) -> Lasting:
         """What stays of its priority, worked out once for what it hangs on."""
-        hangs_on = (job.request, job.limit_min, job.nice, job.qos, job.allocation, self._state.partitions[name].conf)
+        partition = self._state.partitions[name].conf
         known = self._known.get((job, name))
-        if known is None or any(a is not b for a, b in zip(known[0], hangs_on, strict=True)):
-            known = hangs_on, Lasting.of(self.weights, self.size, self._standing(job, name))
+        if (
+            known is None
+            or known.request is not job.request
+            or known.partition is not partition
+            or known.allocation is not job.allocation
+            or (known.limit_min, known.nice, known.qos) != (job.limit_min, job.nice, job.qos)
+        ):
+            lasting = Lasting.of(self.weights, self.size, self._standing(job, name))
+            known = _Known(job.request, partition, job.allocation, job.limit_min, job.nice, job.qos, lasting)
             self._known[job, name] = known
-        return known[1]
+        return known.lasting
 
     def _accrue_s(self, job: Job) -> int | None:
         accrue = job.submit_ns if "ACCRUE_ALWAYS" in self.weights.flags else job.eligible_ns
