@@ -118,7 +118,7 @@ def test_several_mistakes_get_a_line_each(gnomon: Gnomon, tmp_path: Path) -> Non
     assert ended.code == USER_ERROR
     assert [line.partition(", Pod ")[0] for line in ended.err.splitlines()] == [
         f"error: {path}, line 4",
-        f"{path}, line 9",
+        f"error: {path}, line 9",
     ]
 
 

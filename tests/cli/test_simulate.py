@@ -137,7 +137,7 @@ def test_what_cannot_run_is_counted_with_its_reason(gnomon: Gnomon) -> None:
 def test_a_run_that_reaches_its_horizon_says_so(gnomon: Gnomon) -> None:
     ended = gnomon("simulate", "trace.swf", "--until", "5s")
     assert ended.code == ANSWERED
-    assert "the run stopped early: its horizon is reached" in ended.err
+    assert "the run ends at 5s, as it was told to (until)" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_what_waits_and_what_is_refused_is_told_in_slurms_words(gnomon: Gnomon, 
 def test_a_queue_that_is_no_partition_is_told_of_once(gnomon: Gnomon) -> None:
     ended = gnomon("simulate", "trace.swf", "-c", "slurm.conf")
     told = [line for line in ended.err.splitlines() if "queue" in line]
-    assert told == ["default: queue: no partition is called 1: batch, the default, takes these jobs (3 times)"]
+    assert told == ["assumed: queue: no partition is called 1: batch, the default, takes these jobs (3 times)"]
 
 
 def test_variants_of_a_slurm_conf_side_by_side(gnomon: Gnomon) -> None:

@@ -33,7 +33,7 @@ def test_one_that_disagrees_makes_the_answer_no(gnomon: Gnomon, cases: Path) -> 
         "right   abacus   yes",
         "wrong   abacus   no       3, not 4",
     ]
-    assert ended.err == "3 cases: 1 agree, 1 disagree, 1 not modelled\n"
+    assert ended.err == "3 cases: 1 agrees, 1 disagrees, 1 not modelled\n"
 
 
 @pytest.mark.parametrize("form", [["-o", "json"], ["--json"]])

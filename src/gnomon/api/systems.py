@@ -28,7 +28,7 @@ class System:
     """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
     are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
-    ``policies``: whether policies choose the order and the place of its work; ``cluster``: what it takes for the
+    ``cluster``: what it takes for the
     cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces; ``compile_from``: so
     many tasks are worth the compiled kernels.
 
@@ -41,7 +41,6 @@ class System:
     explainer: str = ""
     viewer: str = ""
     summariser: str = ""
-    policies: bool = False
     cluster: str = ""
     compile_from: int = 3_000
 
@@ -70,7 +69,7 @@ class System:
 SYSTEMS: Final = {
     system.name: system
     for system in (
-        System("plain", policies=True),
+        System("plain"),
         System(
             "kubernetes",
             reader="gnomon.systems.kubernetes.scenario:read_scenario",

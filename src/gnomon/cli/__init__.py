@@ -95,7 +95,8 @@ def _complain(error: BaseException, text: str) -> None:
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):  # who closed stderr does not want to know
-        print(f"error: {separator.join(shown)}", file=sys.stderr, flush=True)
+        each = "error: " if getattr(error, "errors", None) else ""
+        print(f"error: {f'{separator}{each}'.join(shown)}", file=sys.stderr, flush=True)
 
 
 def _open_what_is_closed() -> None:

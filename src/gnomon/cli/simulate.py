@@ -247,9 +247,13 @@ def _text(result: Run, seconds: dict[str, float] | None, judged: Sequence[Mappin
 
 def _tell(result: Run, run: Path | None) -> None:
     """What a reader of the numbers must know besides."""
+    from gnomon.engine.log import Reason
+    from gnomon.model.quantity import format_duration
     from gnomon.report.text import reason
 
-    if result.stopped:
+    if result.stopped is Reason.LIMIT_TIME:
+        say(f"the run ends at {format_duration(result.scenario.limits.until_ns)}, as it was told to (until)")
+    elif result.stopped:
         kept = f"; what happened up to then is in {run}" if run else ""
         say(f"the run stopped early: {reason(result.stopped)}{kept}")
     say_notes(result.notes)

@@ -112,7 +112,12 @@ def say_notes(notes: Sequence[Note]) -> None:
     """What the answer leaves out or takes for granted, once a kind, on stderr."""
     for note in notes:
         times = f" ({note.count:,} times)" if note.count > 1 else ""
-        say(f"{note.what}: {note.field}: {note.text}{times}" if note.field else f"{note.what}: {note.text}{times}")
+        what = _TOLD.get(note.what, note.what)
+        say(f"{what}: {note.field}: {note.text}{times}" if note.field else f"{what}: {note.text}{times}")
+
+
+_TOLD: Final = {"default": "assumed"}
+"""Kinds of notes that read like something else: ``default`` is a namespace too."""
 
 
 def notes_data(notes: Sequence[Note]) -> list[dict[str, object]]:

@@ -24,14 +24,16 @@ def verify(
     from gnomon.report.text import table
 
     verdicts = [judge(read_case(path)) for path in case_files(cases)]
-    words = {True: "yes", False: "no", None: "-"}
+    answers = {True: "yes", False: "no", None: "-"}
     wide = output is Output.WIDE
     rows = [
-        [v.name, v.system, words[v.agrees], "; ".join(v.differences if wide else v.differences[:1])] for v in verdicts
+        [v.name, v.system, answers[v.agrees], "; ".join(v.differences if wide else v.differences[:1])] for v in verdicts
     ]
     text = table(["CASE", "SYSTEM", "AGREES", "DIFFERENCES"], rows)
     emit(Output.JSON if json else output, [verdict.as_dict() for verdict in verdicts], text)
     agree, disagree = (sum(verdict.agrees is answer for verdict in verdicts) for answer in (True, False))
-    say(f"{len(verdicts)} cases: {agree} agree, {disagree} disagree, {len(verdicts) - agree - disagree} not modelled")
+    how_many = "1 case" if len(verdicts) == 1 else f"{len(verdicts)} cases"
+    words = f"{agree} agree{'s' * (agree == 1)}, {disagree} disagree{'s' * (disagree == 1)}"
+    say(f"{how_many}: {words}, {len(verdicts) - agree - disagree} not modelled")
     if disagree:
         raise typer.Exit(1)

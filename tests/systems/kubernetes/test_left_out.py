@@ -45,3 +45,30 @@ def test_what_is_modelled_is_not() -> None:
     claims = {"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
     stateful = workload("StatefulSet", "s", 1, spec(), volumeClaimTemplates=[claims])
     assert noted(one, stateful, job("j", spec(), ttlSecondsAfterFinished=10)) == []
+
+
+def test_nodes_whose_pods_ask_for_too_much_are_named() -> None:
+    """Pods that are bound ask for 9 + 1 of the node's 8 cpu."""
+    bound = [pod("p", requests={"cpu": "9"}, nodeName="n1"), pod("q", requests={"cpu": "1"}, nodeName="n1")]
+    scenario = scenario_of(objects_of([node("n1"), *bound]))
+    (text,) = [note.text for note in scenario.work.notes if note.field == "Pod spec.nodeName"]
+    assert "(n1: 10 cpu of 8)" in text
+
+
+def test_a_part_of_a_byte_is_warned_of_in_the_api_servers_words() -> None:
+    """``pkg/api/pod/warnings.go`` of v1.34; 128m is a slip for 128Mi."""
+    made = workload("Deployment", "web", 1, spec(requests={"memory": "1500m", "cpu": "1500m"}))
+    found = objects_of([node("n1"), pod("p", limits={"memory": "128m"}), pod("q", limits={"memory": "128Mi"}), made])
+    assert [(note.field, note.text, note.count) for note in found.notes if note.what == "warning"] == [
+        (
+            "Pod",
+            'spec.containers[0].resources.limits[memory]: fractional byte value "128m" is invalid, must be an integer',
+            1,
+        ),
+        (
+            "Deployment",
+            "spec.template.spec.containers[0].resources.requests[memory]: "
+            'fractional byte value "1500m" is invalid, must be an integer',
+            1,
+        ),
+    ]

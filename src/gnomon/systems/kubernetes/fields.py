@@ -24,11 +24,12 @@ from typing import Any, Final
 
 from gnomon.formats.yaml import Steps, field_name
 from gnomon.systems.kubernetes.names import Rule, invalid, label_value, qualified
-from gnomon.systems.kubernetes.quantity import parse_quantity
+from gnomon.systems.kubernetes.quantity import parse_milli, parse_quantity
 
 INT64_MAX: Final = 2**63 - 1
 INT32_MAX: Final = 2**31 - 1
 
+_OF_BYTES: Final = ("memory", "ephemeral-storage")
 _NEAR: Final = 0.8
 """How alike an unknown field is to a known one to be taken for a slip, and not for one of a later version."""
 
@@ -59,6 +60,14 @@ class Findings:
 
     problems: list[Problem] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
+    warned: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """What the API server takes with a warning: by kind of object, and its words."""
+
+    def add(self, other: Findings) -> None:
+        """Count what was found elsewhere as well."""
+        self.problems += other.problems
+        self.ignored.update(other.ignored)
+        self.warned.update(other.warned)
 
 
 class Fields:
@@ -172,6 +181,11 @@ class Fields:
                 found[name] = parse_quantity(written, as_resource(name))
             except ValueError as error:
                 self.problem((*self._steps, key, name), str(error), written)
+                continue
+            if name in _OF_BYTES and self._steps[-1:] == ("resources",) and parse_milli(written) % 1000:
+                # pkg/api/pod/warnings.go: a slip for Mi, mostly, that leaves a pod without memory
+                text = f'fractional byte value "{written}" is invalid, must be an integer'
+                self._findings.warned[self._kind, f"{field_name((*self._steps, key))}[{name}]: {text}"] += 1
         return found
 
     def time_ns(self, key: str) -> int | None:

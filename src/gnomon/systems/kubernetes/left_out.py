@@ -11,6 +11,7 @@ from gnomon.model.resources import NEVER
 from gnomon.model.work import Note
 from gnomon.systems.kubernetes.makers import Change
 from gnomon.systems.kubernetes.objects import Container
+from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet, Workload
@@ -63,8 +64,9 @@ def _left_out(objects: Objects) -> Iterator[Note]:
         yield Note("not modelled", "StatefulSet rollingUpdate.maxUnavailable", text, faster)
     full = _overfull(objects)
     if full:
-        text = "pods run where they are bound though they ask for more than is there; a kubelet refuses them (OutOfcpu)"
-        yield Note("not modelled", "Pod spec.nodeName", text, full)
+        where = ", ".join(full[:_NAMED_MAX]) + ("..." if full[_NAMED_MAX:] else "")
+        text = f"pods run where they are bound though they ask for more than is there ({where}); a kubelet refuses them"
+        yield Note("not modelled", "Pod spec.nodeName", f"{text} (OutOfcpu)", len(full))
     asking = sum(bool(one.min_resources) for one in objects.pod_groups)
     if asking:
         yield Note("not modelled", "PodGroup spec.minResources", "gangs wait by the number of their pods", asking)
@@ -77,14 +79,21 @@ def _is_probed(one: Container) -> bool:
     return not (one.liveness is None and one.readiness is None and one.startup is None)
 
 
-def _overfull(objects: Objects) -> int:
-    """On how many nodes the pods that are bound ask for more cpu or memory than may be asked for."""
+_NAMED_MAX: Final = 5
+
+
+def _overfull(objects: Objects) -> list[str]:
+    """The nodes on which the pods that are bound ask for more cpu or memory than may be asked for, with the sums."""
     held: dict[str, Counter[str]] = {}
     for pod in objects.pods:
         if pod.node_name and not pod.is_terminal and not pod.is_terminating:
             held.setdefault(pod.node_name, Counter()).update(pod_requests(pod.spec))
-    return sum(
-        any(held[node.name][name] > node.allocatable.get(name, 0) for name in ("cpu", "memory"))
-        for node in objects.nodes
-        if node.name in held
-    )
+    found = []
+    for node in objects.nodes:
+        asked, has = held.get(node.name, Counter()), node.allocatable
+        over = [name for name in ("cpu", "memory") if asked[name] > has.get(name, 0)]
+        said = [
+            f"{format_quantity(asked[name], name)} {name} of {format_quantity(has.get(name, 0), name)}" for name in over
+        ]
+        found += [f"{node.name}: {' and '.join(said)}"] if said else []
+    return found

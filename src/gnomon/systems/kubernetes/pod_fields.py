@@ -6,7 +6,6 @@ is first cut down to what may matter; specs that are equal then are read once an
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from sys import intern
 from typing import Any, Final
@@ -67,7 +66,7 @@ class SpecReader:
     """Reads specs of pods, equal ones once. A spec of the kind Pod is a pod's own, all others are of templates."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, tuple[PodSpec, Counter[str]]] = {}
+        self._known: dict[bytes, tuple[PodSpec, Findings]] = {}
 
     def read(self, parent: Fields, findings: Findings, kind: str) -> PodSpec:
         """The spec of a pod or a template. What is ignored counts under ``kind``."""
@@ -81,14 +80,13 @@ class SpecReader:
         except TypeError:  # a number above 64 bits, which no field takes
             return _spec(Fields(short, findings, kind, spec.steps), bare=kind == "Pod")
         if (known := self._known.get(key)) is not None:
-            findings.ignored.update(known[1])
+            findings.add(known[1])
             return known[0]
         own = Findings()
         read = _spec(Fields(short, own, kind, spec.steps), bare=kind == "Pod")
-        findings.ignored.update(own.ignored)
-        findings.problems += own.problems
+        findings.add(own)
         if not own.problems:
-            self._known[key] = read, own.ignored
+            self._known[key] = read, own
         return read
 
 

@@ -110,6 +110,7 @@ class _Collector:
         self._errors: list[InputError] = []
         self._kinds: Counter[str] = Counter()
         self._ignored: Counter[str] = Counter()
+        self._warned: Counter[tuple[str, str]] = Counter()
         self._configuration: Mapping[str, Any] | None = None
         self._configured = ""
         self._descheduler: DeschedulerPolicy | None = None
@@ -163,6 +164,7 @@ class _Collector:
             return
         listed.append(found)
         self._ignored.update(findings.ignored)
+        self._warned.update(findings.warned)
 
     def _take_again(self, item: Item, kind: Kind, found: Any, first: _First) -> None:
         """An object whose name is known: one that says the same counts once, as in files that were got one by one."""
@@ -225,6 +227,8 @@ class _Collector:
             yield Note("not modelled", kind, "objects of this kind are left out", count)
         for field, count in self._ignored.items():
             yield Note("not modelled", field, "this field is left out", count)
+        for (kind, text), count in self._warned.items():
+            yield Note("warning", kind, text, count)
         for kind, count in self._states.items():
             yield Note("guess", kind, "objects that are there in two states, of one uid: the first counts", count)
 
