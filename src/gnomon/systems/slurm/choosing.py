@@ -7,7 +7,7 @@ questions are asked, and what a refusal means.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -246,9 +246,25 @@ def alternatives(state: State, job: Job) -> list[Mask]:
     return known
 
 
+def _weighs_more(state: State, job: Job) -> Any:
+    """What nodes weigh more for a job under a limit on nodes: beside those that count already, others like them do."""
+    counted = state.limits.nodes_in_use(job) if state.limits is not None else set()
+    if not counted:
+        return None
+    alike: dict[Any, list[int]] = {}
+    for number, node in enumerate(state.conf.nodes):
+        alike.setdefault(replace(node, name=""), []).append(number)
+    extra = np.zeros(len(state.conf.nodes), np.int64)
+    for numbers in alike.values():
+        others = [number for number in numbers if number not in counted]
+        if len(others) < len(numbers):
+            extra[others] = 1
+    return extra
+
+
 def select(state: State, job: Job, occupancy: Any, demand: Any, usable: Mask, required: Mask) -> Any:
     """Nodes for a job now, with so many of each feature as it asks (``gpu*2``); None: none will do."""
-    allocation = state.selector.select(occupancy, demand, usable, required)
+    allocation = state.selector.select(occupancy, demand, usable, required, extra=_weighs_more(state, job))
     if allocation is None or "*" not in job.request.features:
         return allocation
     wanted = features.counts(features.parse(job.request.features))

@@ -141,7 +141,10 @@ def _to_jobs(state: State, verb: str, jobs: Sequence[Job], user: str) -> Answer:
     refusals = [(job, _refusal(verb, job)) for job in jobs]
     for job in sorted(_one_for_all(jobs), key=lambda one: not one.pends):
         _to_job(state, verb, job, user)
-    return _said(refusals)
+    told, code = _said(refusals)
+    if verb in ("hold", "uhold", "release") and code and jobs[0].array is None:
+        told += f"\nslurm_suspend error: {FINISHED}"
+    return told, code
 
 
 def _to_job(state: State, verb: str, job: Job, user: str) -> None:
@@ -179,7 +182,11 @@ def _said(refusals: Sequence[tuple[Job, str]]) -> Answer:
 def _refusal(verb: str, job: Job) -> str:
     if verb in ("hold", "uhold", "release") and job.state in OVER:
         return FINISHED
-    return PENDS if verb.startswith("requeue") and job.pends else ""
+    if verb in ("suspend", "resume") and job.state in OVER:
+        return "Job/step already completing or completed"
+    if verb == "resume" and job.state == "RUNNING":
+        return "Job is not suspended"
+    return PENDS if verb.startswith(("requeue", "suspend", "resume")) and job.pends else ""
 
 
 def _one_for_all(jobs: Sequence[Job]) -> Iterator[Job]:
@@ -227,12 +234,11 @@ def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
         jobs = jobs_of(state, pairs.get("jobid") or pairs.get("job", ""))
         if not jobs:
             return "Invalid job id specified for job " + (pairs.get("jobid") or ""), 1
-        refusal = next((said for job in jobs if (said := _may_not_update(job, pairs))), "")
-        if refusal:
-            return f"{refusal} for job {pairs.get('jobid') or pairs.get('job')}", 1
-        for job in jobs:
-            _update_job(state, job, pairs, user)
-        return "", 0
+        refusals = [(job, _may_not_update(job, pairs)) for job in jobs]
+        for job, refusal in refusals:
+            if not refusal:
+                _update_job(state, job, pairs, user)
+        return _said(refusals)
     if "partitionname" in pairs:
         return _update_partition(state, pairs)
     if "nodename" in pairs:
@@ -249,13 +255,16 @@ def _update(state: State, pairs: dict[str, str], user: str) -> Answer:
     raise InputError("not modelled: what scontrol update changes", found=next(iter(pairs), ""))
 
 
+_OF_PENDING: Final = frozenset(("dependency", "starttime", "eligibletime", "partition", "account", "numtasks"))
+
+
 def _may_not_update(job: Job, pairs: dict[str, str]) -> str:
     """Why a job cannot be changed so (``_update_job`` of job_mgr.c), "" if it can."""
     if job.state in OVER:
         return FINISHED
     if "priority" in pairs and job.pends and job.priority == 0:
         return "Job is in held state, pending scheduler release"
-    return ""
+    return "" if job.pends or not _OF_PENDING.intersection(pairs) else "Job is no longer pending execution"
 
 
 def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> None:

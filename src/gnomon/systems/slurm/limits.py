@@ -293,6 +293,27 @@ class Limits:
                 break
         return min(found, key=lambda one: one.allowed, default=None)  # of equal ones the first
 
+    def nodes_in_use(self, job: LimitedJob) -> set[int]:
+        """The nodes that count only once for a job, whatever it takes of them: those that its QOS, user, account or
+        association, where a limit on nodes holds for them, has already (``_find_grp_node_bitmap``)."""
+        entry = self.tree.entry(job)
+        if entry is None or "limits" not in self.enforce or not self.tree.counts_nodes:
+            return set()
+        found: set[int] = set()
+        for qos in self.tree.qos_order(job):
+            used = dict(
+                zip(
+                    ("grp_tres", "max_tres_per_user", "max_tres_per_account"), self.tree.qos_used(qos, job), strict=True
+                )
+            )
+            for family, one in used.items():
+                if "node" in getattr(qos.limits, family):
+                    found |= set(one.nodes)
+        for place in entry.chain:
+            if "node" in place.limits.grp_tres:
+                found |= set(place.used.nodes)
+        return found
+
     def time_out(self, job: LimitedJob, tres: Mapping[str, int], ran_min: int) -> str:
         """Slurm's words when a running job has to end because minutes are used up; never with ``safe``.
 
