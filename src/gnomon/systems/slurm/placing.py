@@ -23,7 +23,7 @@ from gnomon.systems.slurm import commands, lifecycle, nodes
 from gnomon.systems.slurm.books import books
 from gnomon.systems.slurm.controller import Controller, limit_ns
 from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, Job
+from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, Job
 from gnomon.systems.slurm.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.select import Selector
@@ -352,4 +352,5 @@ class SlurmScheduler(Placer):
                 raise InvariantError(f"job {job.name} runs for the controller alone")
             if int(w.node[job.task]) != self._node_at[job.allocation.nodes[0]]:
                 raise InvariantError(f"job {job.name} is on another node")
-        self.state.selector.check(self.state.occupancy, self.state.running)
+        if not self.state.occupancy.is_of((job.allocation, job.state == SUSPENDED) for job in self.state.running):
+            raise InvariantError("the controller's cores, memory and devices are not those of the jobs that run")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -183,6 +183,15 @@ class Occupancy:
         """Make another occupancy the same as this."""
         for column, into in zip(_each(self.columns.columns), _each(other.columns.columns), strict=True):
             np.copyto(into, column)
+
+    def is_of(self, jobs: Iterable[tuple[Allocation, bool]]) -> bool:
+        """Whether just what these jobs have is taken, given as (allocation, whether it is suspended)."""
+        left = self.copy()
+        for allocation, suspended in jobs:
+            left.give(allocation, suspended=suspended)
+        nothing = nothing_taken(self._h.columns)
+        each = zip(_each(left.columns.columns), _each(nothing), strict=True)
+        return all(np.array_equal(one, other) for one, other in each)
 
     def busy_nodes(self) -> npt.NDArray[np.bool_]:
         """Which nodes have jobs."""
