@@ -137,8 +137,7 @@ class Run:
             if suffix == ".csv":
                 tables.write_csv(beside, self.past)
             else:
-                columns = [*tables.CONTRACT, *tables.EXACT]
-                tables.write_parquet(beside, lambda rows: make(rows).select(columns), count)
+                tables.write_parquet(beside, lambda rows: tables.exported(make(rows)), count)
 
         whole.write_file(Path(path), write)
 

@@ -34,6 +34,7 @@ CONTRACT = ("id", "job", "user", "queue", "submit", "start", "end", "state", "at
 """The columns of the tasks file."""
 
 EXACT = ("submit_ns", "start_ns", "end_ns")
+_EXACT_OF = {"submit": "submitted_ns"}
 """What a tasks file in Parquet has besides."""
 
 _SHOWN = np.isin(list(State), (State.DONE, State.RUNNING), invert=True)
@@ -78,6 +79,7 @@ def task_table(past: History) -> Maker:
             "nodes": nodes.take(_or_null(placed, -1)),
             "reason": reasons.take(shown),
             "submit_ns": work.submit_ns[rows],
+            "submitted_ns": _or_null(past.submit_ns[rows], NEVER),
             "start_ns": _or_null(what.start_ns[rows], NEVER),
             "end_ns": _or_null(what.end_ns[rows], NEVER),
             "first_start_ns": _or_null(what.first_start_ns[rows], NEVER),
@@ -190,6 +192,13 @@ def write_csv(path: Path, past: History) -> None:
             file.write(_csv_lines(make(rows)))
 
 
+def exported(table: pa.Table) -> pa.Table:
+    """The columns of the tasks file in Parquet: those of the contract, and their exact times. ``submit_ns`` is when a
+    task was submitted, null if it never was; in the table it is what the scenario says."""
+    sources = [_EXACT_OF["submit"] if name == "submit_ns" else name for name in (*CONTRACT, *EXACT)]
+    return table.select(sources).rename_columns([*CONTRACT, *EXACT])
+
+
 def _csv_lines(table: pa.Table) -> bytes:
     """The lines of a table: one column of whole lines, whose bytes lie one after the other."""
     import pyarrow as pa
@@ -198,7 +207,7 @@ def _csv_lines(table: pa.Table) -> bytes:
     def text(name: str) -> pa.Array:
         column = table[name].combine_chunks()
         if name in ("submit", "start", "end"):
-            return decimal_seconds(table[f"{name}_ns"].combine_chunks())
+            return decimal_seconds(table[_EXACT_OF.get(name, f"{name}_ns")].combine_chunks())
         return _quoted(column) if pa.types.is_string(column.type) else column.cast(pa.string())
 
     columns = [text(name) for name in CONTRACT]

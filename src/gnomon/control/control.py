@@ -252,7 +252,8 @@ class Control:
         if placer is None or not self._progress.fruitless or self._board.now - since < placer.patience_ns:
             return False
         coming = self._results.coming > 0 or placer.is_busy() or self._schedule.next_ns() < NEVER
-        return not coming and next_end(self._board.w) >= NEVER
+        coming |= next_end(self._board.w) < NEVER or any(self._machines.copies())
+        return not coming and not self._is_over()
 
     def _is_over(self) -> bool:
         coming = self._results.coming > 0 or bool(self._again.waiting) or bool(self._again.in_doubt)
