@@ -53,6 +53,7 @@ class Pass:
     promised: dict[str, int] = field(default_factory=dict)
     arrays: dict[int, int] = field(default_factory=dict)
     het: dict[int, int] = field(default_factory=dict)
+    planned: set[Job] = field(default_factory=set)
 
     @property
     def at(self) -> Any:
@@ -136,7 +137,7 @@ class Backfill:
             head.partition = entry.partition.name
             again = _test(this, head, entry.partition)
             if again and head.array is not None:
-                rest = [one for one in head.array.unsplit if one is not head and one.planned_ns < 0]
+                rest = [one for one in head.array.unsplit if one is not head and one not in this.planned]
                 follower = rest[0] if rest else None
 
     def _start(self, this: Pass, entry: Any) -> None:
@@ -295,6 +296,7 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
             return False
         plan.start = now
     job.planned_ns, job.planned_nodes = plan.start * SECOND, tuple(np.flatnonzero(plan.nodes).tolist())
+    this.planned.add(job)
     if job.het is not None:
         this.het[job.het.id] = plan.start
     if job.reason == "None":
@@ -354,7 +356,7 @@ def _may_not_reserve(this: Pass, job: Job, partition: Partition) -> bool:
         return True
     if settings.least_age_s and state.now_ns - max(job.eligible_ns, 0) < settings.least_age_s * SECOND:
         return True
-    if settings.one_per_job and job.planned_ns >= 0:
+    if settings.one_per_job and job in this.planned:
         return True
     most = settings.promises_per_partition
     return bool(most) and this.promised.get(partition.name, 0) >= most
