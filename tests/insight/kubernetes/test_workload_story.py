@@ -7,7 +7,7 @@ from typing import Any
 from gnomon.api import explain
 from gnomon.insight.explain.answer import Explanation
 from gnomon.model.fault import Failure, Fault
-from tests.systems.kubernetes.play import Object, S, node, play, spec, workload
+from tests.systems.kubernetes.play import Object, S, job, node, play, spec, workload
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -123,6 +123,11 @@ class TestPreemption:
         (preempted,) = (one for one in self.found().chain if one.event == "Preempted")
         assert "it gave way to default/urgent-0 on n" in preempted.text
 
+    def test_the_one_that_takes_its_place_waits_until_it_has_stopped(self) -> None:
+        found = self.found("urgent-0")
+        assert "it preempts default/bulk-" in found.summary
+        assert "~" not in found.summary
+
     def test_rows_are_called_as_kubernetes_calls_them(self) -> None:
         events = [one.event for one in self.found().chain]
         assert {"Terminating", "Terminated"} <= {*events}
@@ -131,3 +136,25 @@ class TestPreemption:
     def test_the_words_of_an_event_stand_once(self) -> None:
         found = self.found()
         assert not any(found.native in one.text for one in found.chain)
+
+
+def test_a_pod_of_an_earlier_version_is_deleted() -> None:
+    later = workload("Deployment", "web", 1, spec(image="app:2"), strategy={"type": "Recreate"})
+    found = told("web-0", [node("n1"), workload("Deployment", "web", 1, spec())], changes=[(300, [later])])
+    assert found.state == "deleted"
+    assert "Deleted" in [one.event for one in found.chain]
+
+
+def test_a_job_behind_a_quota() -> None:
+    """Two of three pods at once, of 60 s each; the third when these have ended."""
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": {"requests.cpu": "2"}},
+    }
+    once = spec(requests={"cpu": "1"}, restartPolicy="Never")
+    etl = job("etl", once, {"gnomon.dev/duration": "60s"}, completions=3, parallelism=3)
+    found = told("job/etl", [node("n1"), quota, etl])
+    assert found.summary.startswith("job/default/etl: 3 of its 3 pods are done, the last at ")
+    assert " was not created from 0s to 1m: requests.cpu 1 asked, 2 of 2 used." in found.summary

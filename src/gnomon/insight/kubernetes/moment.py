@@ -183,6 +183,15 @@ def exists(pod: Pod) -> bool:
     return pod.is_there
 
 
+def key_of(pod: Pod) -> str:
+    """A pod as one names it: one that is terminating has another key where its successor has its name.
+
+    >>> key_of(Pod("web-0~3", deletion_ns=1))
+    'default/web-0'
+    """
+    return pod.key.partition("~")[0]
+
+
 def is_peer(one: Pod, other: Pod) -> bool:
     """Whether two pods are of one workload."""
     mine, its = one.owner, other.owner

@@ -11,6 +11,7 @@ from gnomon.insight.explain.changes import OWN
 from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
+from gnomon.insight.kubernetes.moment import key_of
 from gnomon.systems.kubernetes.objects import Container, PodSpec, Taint, Toleration
 from gnomon.systems.kubernetes.requests import container_requests, pod_requests
 from gnomon.systems.kubernetes.selectors import REJECTING, tolerates
@@ -207,6 +208,6 @@ def _preempts(bench: Bench, pod: object) -> Effect | None:
     chosen = bench.preempting_strangers(pod)
     if chosen is None:
         return None
-    victims = listed([victim.pod.key for victim in chosen.victims], most=3)
+    victims = listed([key_of(victim.pod) for victim in chosen.victims], most=3)
     broken = f", against {counted(chosen.violations, 'disruption budget')}" if chosen.violations else ""
     return Effect(f"it takes the place of {victims} on {bench.state.names[chosen.node]}{broken}")

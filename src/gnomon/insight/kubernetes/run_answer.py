@@ -35,6 +35,9 @@ from gnomon.systems.kubernetes.leaving import COLLECTED
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.scenario import Native
 
+MARKED = "TaintManagerEviction"
+"""The reason of the event by which a pod on a lost node is marked for deletion."""
+
 
 def of_run(
     subject: str, scenario: Scenario, log: Log, *, simulate: Simulate | None, why_not: str | None
@@ -76,7 +79,9 @@ def _broken_layout(ground: Ground, who: Subject, tasks: tuple[int, ...], layout:
     """Of pods that are not spread as they are to be."""
     if layout is None or not layout.breaks:
         return None
-    text, said = f"{who.name}: {layout.text}", last_event(ground.past.log, _about(who))
+    whole = story_of(ground, tasks, who.name, ready_spans(ground.scenario, ground.past.log))
+    text = f"{who.name}: {layout.text}" if whole is None else f"{whole.text}. Its layout: {layout.text}"
+    said = last_event(ground.past.log, _about(who))
     links = tuple(chain(ground, tasks))
     state = _state(ground, spokesman(ground, tasks))
     return Explanation(who.name, state, text, said or text, chain=links, changes=layout.changes)
@@ -111,15 +116,17 @@ def _of_one(
 
 def _of_whole(ground: Ground, found: Explanation, whole: WorkloadStory, task: int) -> Explanation:
     """The answer about a workload: its own story first, then what befell the pod that had most trouble."""
-    troubled = found.waiting or found.state not in ("running", "done") or found.changes
+    marked = found.native.startswith(MARKED)
+    failed = len(rows_of(ground.past.log, (task,), Kind.FAIL)) > 0
+    troubled = failed or marked or found.state not in ("running", "done", "deleted")
     text = found.summary
-    if found.waiting and isinstance(found.waiting[0], PodWait) and not whole.is_over:
+    if found.waiting and isinstance(found.waiting[0], PodWait):
         spell = found.waiting[0]
         until = "on" if found.state in ("waiting", "rejected") else f"to {span(spell.end_ns)}"
         name = ground.work.id(task)
         verb = "was not created" if spell.rule in ("quota", "admission") else "had no node"
         text = f"{name} {verb} from {span(spell.begin_ns)} {until}: {spell.text}."
-    elif not troubled and not whole.low:
+    elif not troubled:
         text = ""
     told = [f"{whole.text}.", *([text] if text else []), *([whole.budgets] if whole.budgets else [])]
     native = found.native if found.native != found.summary else " ".join(told)
@@ -165,7 +172,9 @@ def _of_turn(
 
 
 def _state(ground: Ground, task: int) -> str:
-    return State(int(ground.past.outcome.state[task])).label
+    state = State(int(ground.past.outcome.state[task]))
+    cancelled = state is State.KILLED and len(rows_of(ground.past.log, (task,), Kind.CANCEL))
+    return "deleted" if cancelled else state.label
 
 
 def _is_back(ground: Ground, task: int) -> bool:
@@ -205,7 +214,7 @@ def _marked(ground: Ground, task: int, turn: Turn) -> tuple[str, str]:
     assert isinstance(native, Native)
     rows = [row for row in rows_of(log, (task,), Kind.EVENT).tolist() if row > turn.row]
     said = log.details.get(rows[-1], {}) if rows else {}
-    if said.get("reason") != "TaintManagerEviction":
+    if said.get("reason") != MARKED:
         return "", ""
     text = f" It is marked for deletion since {span(int(log.t_ns[rows[-1]]))}"
     owner = native.pods[task].owner

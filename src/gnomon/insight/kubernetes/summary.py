@@ -12,7 +12,7 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity, written
 from gnomon.insight.kubernetes.constraints import selector_text
-from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
 from gnomon.systems.kubernetes.census import ANTI
@@ -173,7 +173,7 @@ def _of_ports(bench: Bench, rows: list[PodNodeClass]) -> _Told:
     node = rows[0].members[0]
     holder = next(
         (
-            one.pod.key
+            key_of(one.pod)
             for one in bench.state.pods[node].values()
             if any(port in taken for _, _, port in one.shape.ports)
         ),
@@ -223,8 +223,8 @@ def _of_others(bench: Bench, rows: list[PodNodeClass]) -> _Told:
         for term in held[:2]:
             node = int(np.flatnonzero(term.on_node)[0])
             owner = next(pod for pod in state.pods[node].values() if term in pod.shape.holds)
-            holder = holder or owner.pod.key
-            parts.append(f"{owner.pod.key} on {state.names[node]} bars pods {_pods(term.term)}, as this one is")
+            holder = holder or key_of(owner.pod)
+            parts.append(f"{key_of(owner.pod)} on {state.names[node]} bars pods {_pods(term.term)}, as this one is")
     return listed(parts, 3), f"pod/{holder or bench.pod.key}", {}
 
 
@@ -238,7 +238,7 @@ def _selected(bench: Bench, term: PodAffinityTerm) -> str:
     for there in bench.state.pods:
         for one in there.values():
             if census.selects(term, kind.namespace, one.shape.kind):
-                return one.pod.key
+                return key_of(one.pod)
     return ""
 
 

@@ -15,7 +15,7 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes import claims, cluster, constraints, denials, own, pairs, quota
 from gnomon.insight.kubernetes.bench import Bench, Option, search
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
-from gnomon.insight.kubernetes.moment import Moment
+from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scores import find_node
 from gnomon.insight.kubernetes.scores import why_not as tell_why_not
@@ -131,7 +131,7 @@ def _told(
     if chosen is None:
         return held, sentence(moment, held) + ("" if moment.row >= 0 else _since(pod)), "waiting"
     node = moment.state.names[chosen.node]
-    victims = [victim.pod.key for victim in chosen.victims]
+    victims = [key_of(victim.pod) for victim in chosen.victims]
     numbers: Numbers = {"victims": len(victims), "pdb_violations": chosen.violations}
     broken = f" against {counted(chosen.violations, 'disruption budget')}" if chosen.violations else ""
     clause = f"it preempts {listed(victims)} on {node}{broken}"
@@ -199,7 +199,7 @@ def _preemption(moment: Moment) -> dict[str, Any]:
         return {"node": None, "victims": [], "message": outcome.message} if outcome.message else {}
     return {
         "node": moment.state.names[outcome.chosen.node],
-        "victims": [victim.pod.key for victim in outcome.chosen.victims],
+        "victims": [key_of(victim.pod) for victim in outcome.chosen.victims],
         "pdb_violations": outcome.chosen.violations,
         "as_good": [moment.state.names[node] for node in outcome.best],
         "message": "",

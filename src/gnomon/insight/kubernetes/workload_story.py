@@ -24,13 +24,11 @@ STEPS_MAX: Final = 4
 
 @dataclass(frozen=True)
 class WorkloadStory:
-    """``text``: what became of the workload, as a sentence without an end; ``low``: that fewer pods than wanted were
-    ready for a while; ``budgets``: those that were broken meanwhile; ``is_over``: it has done its work."""
+    """``text``: what became of the workload, as a sentence without an end; ``budgets``: those that were broken
+    meanwhile."""
 
     text: str
-    low: bool
     budgets: str = ""
-    is_over: bool = False
 
 
 def story_of(ground: Ground, tasks: Sequence[int], name: str, spans: dict[int, list[Span]]) -> WorkloadStory | None:
@@ -54,7 +52,7 @@ def story_of(ground: Ground, tasks: Sequence[int], name: str, spans: dict[int, l
         first = next((at for at, count in ready if count >= most), None)
         if now >= most and first is not None and len(wanted) == 1:
             text += f", and were since {span(first)}" if first else ", as all the time"
-        return WorkloadStory(text, now < most)
+        return WorkloadStory(text)
     worst = min(lows, key=lambda one: (one[2] - one[3], one[0]))
     begin, until, count, of = worst
     if (until, count, of) == (end, now, most):
@@ -63,7 +61,7 @@ def story_of(ground: Ground, tasks: Sequence[int], name: str, spans: dict[int, l
         text += f", {count} of {of} from {span(begin)} to {span(until)}"
     others = len(lows) - 1
     text += f", and fewer than wanted {counted(others, 'more time')}" if others else ""
-    return WorkloadStory(text, True, _broken(ground, tasks, ready))
+    return WorkloadStory(text, _broken(ground, tasks, ready))
 
 
 def _to_its_end(ground: Ground, tasks: Sequence[int], name: str) -> WorkloadStory | None:
@@ -72,11 +70,7 @@ def _to_its_end(ground: Ground, tasks: Sequence[int], name: str) -> WorkloadStor
     if not done:
         return None
     last = max(int(ground.past.log.t_ns[rows_of(ground.past.log, (task,), Kind.END)[-1]]) for task in done)
-    return WorkloadStory(
-        f"{name}: {len(done)} of its {len(tasks)} pods are done, the last at {span(last)}",
-        False,
-        is_over=len(done) == len(tasks),
-    )
+    return WorkloadStory(f"{name}: {len(done)} of its {len(tasks)} pods are done, the last at {span(last)}")
 
 
 def worst_of(ground: Ground, tasks: Sequence[int], spans: Mapping[int, Sequence[Span]]) -> int:
