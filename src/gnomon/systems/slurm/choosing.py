@@ -55,7 +55,7 @@ def choose(state: State, job: Job, *, usable: Mask | None = None, minutes: int |
     if says:
         state.say(job, says)
         return Outcome(Code.PARTITION)
-    if state.limits is not None and (reason := state.limits.before(job)):
+    if state.limits is not None and (reason := state.limits.before(job, job.request.nodes_min or 1)):
         state.say(job, reason)
         return Outcome(Code.POLICY)
     if not state.licenses.have(job):
@@ -99,7 +99,9 @@ def demand_of(state: State, job: Job, partition: Partition) -> Any:
         job.demand = {}
     known = job.demand
     if partition.name not in known:
-        known[partition.name] = state.selector.demand_of(job.request, partition.conf)
+        demand = state.selector.demand_of(job.request, partition.conf)
+        limit = state.limits.most_nodes(job) if state.limits is not None else None
+        known[partition.name] = demand if limit is None else state.selector.within(demand, limit.allowed)
     wait = job.request.switches
     if wait and wait[1] is not None and state.now_ns - job.submit_ns >= wait[1] * SECOND:
         return state.selector.after_waiting(known[partition.name])

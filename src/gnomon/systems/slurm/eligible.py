@@ -16,7 +16,7 @@ from gnomon.systems.slurm.state import MINUTE, Partition, State
 HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "JobHoldMaxRequeue", "ReservationDeleted")
 """Reasons that a job of priority 0 keeps."""
 
-PART_REASONS = ("PartitionNodeLimit", "PartitionTimeLimit", "PartitionDown", "PartitionInactive")
+PART_REASONS = ("PartitionNodeLimit", "PartitionTimeLimit", "PartitionDown", "PartitionInactive", "QOSUsageThreshold")
 
 
 @dataclass(slots=True)
@@ -172,6 +172,8 @@ def partition_says(
         limit = job.request.time_min_min
     if conf.max_time_min is not None and limit is not None and limit > conf.max_time_min and job.limit_min is not None:
         return "PartitionTimeLimit"
+    if state.limits is not None and state.limits.below_threshold(job) is not None:
+        return "QOSUsageThreshold"
     return ""
 
 

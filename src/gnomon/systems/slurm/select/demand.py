@@ -80,6 +80,14 @@ def with_switches_waited(demand: Demand) -> Demand:
     return replace(demand, value=tuple(value))
 
 
+def with_most_nodes(demand: Demand, nodes: int) -> Demand:
+    """The same with so many nodes at most (``acct_policy_get_max_nodes`` in ``select_nodes``)."""
+    value = list(demand.value)
+    value[ask.MOST_NODES] = min(value[ask.MOST_NODES], nodes)
+    value[ask.REQ_NODES] = min(value[ask.REQ_NODES], max(nodes, value[ask.MIN_NODES]))
+    return replace(demand, value=tuple(value))
+
+
 def _counts(request: JobRequest) -> _Shape:
     """Nodes, tasks and CPUs: a job of fewer tasks than nodes gets so many nodes."""
     nodes = request.nodes_min or len(request.node_list) or 1
