@@ -174,3 +174,13 @@ def test_whatever_is_printed_is_read_or_refused(text: str) -> None:
     for read in (read_records, read_table, read_sshare, read_config):
         with suppress(InputError):
             read(text)
+
+
+ODD = st.sampled_from([None, -1, {}, [], "x", {"set": True, "number": "a"}, 10**30, 1.5, True, ["RUNNING"]])
+
+
+@given(st.dictionaries(st.sampled_from(sorted(read_json(printed.path("live/squeue.json"))[1][0])), ODD, max_size=5))
+def test_whatever_stands_in_json_it_is_read_or_refused(changed: dict[str, object]) -> None:
+    job = {**read_json(printed.path("live/squeue.json"))[1][0], **changed}
+    with suppress(InputError):
+        of_json([job])

@@ -288,7 +288,7 @@ def of_json(jobs: Sequence[Any], *, file: str | None = None) -> list[SeenJob]:
             raise InputError("not a job of squeue --json", file=file, field=f"jobs[{place}]")
         try:
             found.append(_of_object(job))
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, LookupError, OverflowError) as error:
             raise InputError(f"not as squeue writes it: {error}", file=file, field=f"jobs[{place}]") from None
         except InputError as error:
             raise error.at(file=file, field=f"jobs[{place}]") from None

@@ -145,7 +145,7 @@ def nodes_of_json(nodes: Sequence[Any], *, file: str | None = None) -> list[Seen
         try:
             for node in _of_object(one) if "name" in one else _of_group(one):
                 found.setdefault(node.name, node)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise InputError(f"not as sinfo writes it: {error}", file=file, field=f"[{place}]") from None
     return list(found.values())
 
