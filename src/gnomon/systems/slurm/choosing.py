@@ -21,6 +21,8 @@ from gnomon.systems.slurm.reservations import Verdict, usable_nodes
 from gnomon.systems.slurm.state import SECOND, YEAR_MIN, Mask, Partition, State, is_for_one_user
 
 UNAVAILABLE = "ReqNodeNotAvail, UnavailableNodes:"
+SWITCH_WAIT_S = 300
+"""So long a job waits for few switches if nothing else is said (max_switch_wait)."""
 RESERVED = "ReqNodeNotAvail, May be reserved for other job"
 MAINTENANCE = "ReqNodeNotAvail, Reserved for maintenance"
 
@@ -103,8 +105,11 @@ def demand_of(state: State, job: Job, partition: Partition) -> Any:
         limit = state.limits.most_nodes(job) if state.limits is not None else None
         known[partition.name] = demand if limit is None else state.selector.within(demand, limit.allowed)
     wait = job.request.switches
-    if wait and wait[1] is not None and state.now_ns - job.submit_ns >= wait[1] * SECOND:
-        return state.selector.after_waiting(known[partition.name])
+    if wait:
+        most_s = int(state.conf.scheduler.get("max_switch_wait") or SWITCH_WAIT_S)
+        patience_s = most_s if wait[1] is None else min(wait[1], most_s)
+        if state.now_ns - job.submit_ns >= patience_s * SECOND:
+            return state.selector.after_waiting(known[partition.name])
     return known[partition.name]
 
 

@@ -357,6 +357,7 @@ def answer(h: Hardware, o: Occupied, t: Trial, mode: int) -> bool:
         least = max(least, -(-t.ask[ask.TASKS] // t.ask[ask.TASKS_PER_NODE]))
     t.at[at.MIN_NODES] = least
     if mode == EVER:
+        t.ask[ask.WAITED] = 1  # fewer switches are only waited for
         return search(h, o, t)
     if has_too_few(h, o, t):
         return False
