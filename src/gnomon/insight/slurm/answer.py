@@ -96,11 +96,11 @@ class Asked:
     until_ns: int
     more: tuple[Given, ...] = ()
 
-    def rehearsal(self) -> Rehearsal:
+    def rehearsal(self, *, detail: bool = False) -> Rehearsal:
         """It, from the beginning."""
         native = native_of(self.scenario)
         assert native is not None
-        return Rehearsal(self.scenario, native, more=self.more)
+        return Rehearsal(self.scenario, native, more=self.more, detail=detail)
 
 
 def _of_job(who: Subject, asked: Asked, why_not: str | None) -> Explanation:
@@ -130,6 +130,7 @@ def _of_job(who: Subject, asked: Asked, why_not: str | None) -> Explanation:
         ends = max(one.ended_ns for one in whole.jobs if one.array is last.array) if last.array is not None else -1
         clauses.append(array_clause(moment.job, ends))
         changes, notes = _changes(moment, course)
+    notes += _as_shown(whole, course, moment)
     if not waits:
         clauses.append(_end(course))
     clauses.append(sizing(whole.state, last, _allocation(last, moment)))
@@ -151,6 +152,17 @@ def _of_job(who: Subject, asked: Asked, why_not: str | None) -> Explanation:
     )
 
 
+def _as_shown(whole: Rehearsal, course: Course, moment: Moment | None) -> tuple[str, ...]:
+    """Of a job of a snapshot, where the model comes to another reason than squeue shows."""
+    then = whole.native.present.get(course.task)
+    if then is None or then.runs or then.seen.reason in ("", "None"):
+        return ()
+    if moment is None:
+        return (f"squeue shows it pending ({then.seen.reason}); the model starts it",)
+    same = then.seen.reason == moment.reason
+    return () if same else (f"squeue shows {then.seen.reason}; the model comes to {moment.reason}",)
+
+
 def _spokesman(whole: Rehearsal, who: Subject, present: int) -> Course:
     """The course of the job that stands for several: the first that never starts, else the first that waits now, else
     the one that waited longest."""
@@ -165,7 +177,7 @@ def _spokesman(whole: Rehearsal, who: Subject, present: int) -> Course:
 
 def _moment(asked: Asked, whole: Rehearsal, course: Course) -> Moment | None:
     """The job at the moment that matters; None: it does not wait then."""
-    played = asked.rehearsal()
+    played = asked.rehearsal(detail=True)
     played.run(moment_ns(whole, course, asked.until_ns))
     job = played.job(course.task)
     return Moment(played, job, course) if job is not None and job.pends else None
@@ -181,6 +193,8 @@ def _state(course: Course, present: int, waits: bool) -> str:
 
 def _said(course: Course, moment: Moment | None, waits: bool) -> str:
     if waits and moment is not None:
+        if course.submit_ns < 0:  # of a snapshot, whose moment is time 0
+            return f"it has waited {span(moment.now_ns - course.submit_ns)}: {moment.reason}"
         return f"it waits since {span(course.submit_ns)}: {moment.reason}"
     if waits and course.given_ns >= 0:
         where = ",".join(course.runs[-1].nodes[:4]) + (",…" if len(course.runs[-1].nodes) > 4 else "")

@@ -21,6 +21,8 @@ __all__ = ["CONSTRAINT", "LIMIT", "NODES", "OTHERS", "OWN", "Bench", "Lever", "s
 _WORK: Final = 20_000
 """So many starts are simulated for all changes together, about, and at least :data:`_TRIALS_MIN` changes tried."""
 _TRIALS_MIN: Final = 8
+_STEPS: Final = 2_000
+"""A trial is given up after so much without a start (see :data:`~gnomon.insight.slurm.rehearsal.STEPS_MAX`)."""
 _TRIALS_MAX: Final = 120
 
 
@@ -71,7 +73,9 @@ class Bench:
             if job is None:
                 return None
             most = job.restarts + RESTARTS_MAX
-            played.run_while(lambda: not begun(job) and job.state not in OVER and job.restarts < most, self.latest_ns)
+            played.run_while(
+                lambda: not begun(job) and job.state not in OVER and job.restarts < most, self.latest_ns, most=_STEPS
+            )
         except InputError:
             return None
         if not begun(job) or not job.stints:

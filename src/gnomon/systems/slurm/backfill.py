@@ -174,7 +174,7 @@ def _test(this: Pass, job: Job, partition: Partition) -> bool:
         return False
     if not state.licenses.have(job) or not is_independent(state, job) or exceeds(state, job, partition):
         return False
-    if state.limits is not None and (reason := state.limits.before(job)):
+    if state.limits is not None and (reason := state.limits.before(job, job.request.nodes_min or 1)):
         state.say(job, reason)
         return False
     if lifecycle.misses_deadline(state, job):
@@ -193,7 +193,7 @@ def _test(this: Pass, job: Job, partition: Partition) -> bool:
         if outcome is None:
             return False
         if isinstance(outcome, int):
-            if hold:
+            if hold or outcome == later:  # the same again would come of it
                 return False
             later = outcome
             continue

@@ -30,7 +30,7 @@ WARN_S: Final = 30
 class Machine:
     """A :class:`gnomon.systems.slurm.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
     ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone;
-    ``run_s``: how long a job runs, None: as its request or its script says."""
+    ``run_s``: tells how long a job runs (None: it has no end of its own); without it its request or its script does."""
 
     reruns = True
     """Jobs that are over may run again."""
@@ -94,7 +94,7 @@ class Machine:
         variables = {"SLURM_ARRAY_TASK_ID": str(job.array_task)} if job.array is not None else {}
         does = behaviour(job.request.script, variables)
         run_s = job.request.run_s if self.run_s is None else self.run_s(job)
-        if run_s is not None:
+        if run_s is not None or self.run_s is not None:
             exit_code = f"{job.request.exit_code}:0" if job.request.exit_code else does.exit_code
             does = Behaviour(run_s, exit_code, does.traps)
         self._does[job] = does
