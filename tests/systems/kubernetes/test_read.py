@@ -20,6 +20,7 @@ from gnomon.systems.kubernetes.read import InputListError, objects_of, read
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.snapshot import Objects
 from tests.shared import SHARED, needs_shared
+from tests.systems.kubernetes import play
 
 DATA = Path(__file__).parents[2] / "data" / "kubernetes"
 
@@ -465,3 +466,11 @@ def test_a_changed_object_is_an_object_or_an_input_error(tmp_path: Path, data: s
         except InputError as error:
             results.append(error.problem)
     assert results[1:] == results[:-1]
+
+
+def test_a_second_version_of_a_workload_belongs_to_the_changes_of_a_scenario() -> None:
+    def shop(image: str) -> dict[str, Any]:
+        return play.workload("Deployment", "shop", 1, play.spec(image=image))
+
+    with pytest.raises(InputError, match=r"this is there twice.*allowed: a new version, as `changes` of a scenario"):
+        objects_of([shop("app:1"), shop("app:2")])

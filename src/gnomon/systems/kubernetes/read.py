@@ -33,6 +33,8 @@ from gnomon.systems.kubernetes.snapshot import Objects
 _ReadAgain = Callable[[str], Iterable[Item | InputError]]
 """Reads a file once more, to find a line."""
 
+_ROLLED_OUT: Final = ("deployments", "stateful_sets", "daemon_sets", "resource_quotas")
+
 SHOWN_MAX: Final = 20
 """How many errors are shown."""
 
@@ -177,7 +179,9 @@ class _Collector:
             self._states[kind.name] += 1
             return
         where = f" (first in {first.start})" if first.start else ""
-        self._errors.append(_error(item, _name(item.value), ("metadata", "name"), f"this is there twice{where}"))
+        hint = "a new version, as `changes` of a scenario applies it" if kind.into in _ROLLED_OUT else None
+        problem = f"this is there twice{where}"
+        self._errors.append(_error(item, _name(item.value), ("metadata", "name"), problem, allowed=hint))
 
     def _is_wrong(self, item: Item, findings: Findings) -> bool:
         """Whether something is wrong with an object, which is noted then."""
