@@ -197,13 +197,13 @@ def _steps(facts: Facts, name: str) -> Iterator[tuple[Followed, list[tuple[int, 
 
 def _courses(facts: Facts, name: str) -> Iterator[Course]:
     from gnomon.insight.kubernetes.course import course_of
-    from gnomon.insight.kubernetes.readiness import end_of, ready_spans
+    from gnomon.insight.kubernetes.readiness import end_of, events_by_object, ready_spans
 
     meant = list(_meant(facts.scenario, name))
     spans = ready_spans(facts.scenario, facts.log) if meant else {}
-    end = end_of(facts.scenario, facts.log)
+    end, events = end_of(facts.scenario, facts.log), events_by_object(facts.log)
     for one in meant:
-        yield course_of(one, spans, facts.log, end)
+        yield course_of(one, spans, events, end)
 
 
 def _row_at(facts: Facts, found: Followed, t_ns: int) -> int:

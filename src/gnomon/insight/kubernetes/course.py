@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
-from gnomon.engine.log import Log
 from gnomon.insight.kubernetes.followed import NEVER_BY_ITSELF, Followed, Version
 from gnomon.insight.kubernetes.readiness import Span, Steps, at, counted_over
 from gnomon.model.resources import NEVER
+
+Said = Sequence[tuple[int, str]]
+Events = Mapping[str, Said]
 
 TIMED_OUT = "ProgressDeadlineExceeded"
 PROGRESSED = "NewReplicaSetAvailable"
@@ -43,8 +43,10 @@ class Course:
     rollouts: tuple[RolledOut, ...]
 
 
-def course_of(workload: Followed, spans: Mapping[int, list[Span]], log: Log, end_ns: int) -> Course:
-    """The course of a workload. ``spans``: when pods are ready; ``end_ns``: up to when the run is known."""
+def course_of(workload: Followed, spans: Mapping[int, list[Span]], events: Events, end_ns: int) -> Course:
+    """The course of a workload. ``spans``: when pods are ready; ``events``: what is said of each object; ``end_ns``: up
+    to when the run is known."""
+    said = events.get(workload.about, ())
     steps = counted_over(dict(spans), workload.tasks)
     known = [step for step in steps if step[0] <= end_ns]
     whole = _first_whole(workload, known, end_ns)
@@ -53,7 +55,7 @@ def course_of(workload: Followed, spans: Mapping[int, list[Span]], log: Log, end
         later = [(whole, at(known, whole)), *(step for step in known if step[0] > whole)]
         least_ns, least = min(later, key=lambda step: (step[1], step[0]))
         short = _short(workload, later, end_ns)
-    rollouts = tuple(_rolled_out(workload, place, dict(spans), log, end_ns) for place in range(len(workload.versions)))
+    rollouts = tuple(_rolled_out(workload, place, dict(spans), said, end_ns) for place in range(len(workload.versions)))
     last = min(end_ns, NEVER - 1)
     return Course(workload, at(known, last), workload.desired_at(last), whole, least, least_ns, short, rollouts)
 
@@ -72,14 +74,14 @@ def _short(workload: Followed, steps: Steps, end_ns: int) -> int:
     return sum(max(later - t_ns, 0) for t_ns, later in pairwise(times) if at(steps, t_ns) < workload.desired_at(t_ns))
 
 
-def _rolled_out(workload: Followed, place: int, spans: dict[int, list[Span]], log: Log, end_ns: int) -> RolledOut:
+def _rolled_out(workload: Followed, place: int, spans: dict[int, list[Span]], said: Said, end_ns: int) -> RolledOut:
     version = workload.versions[place]
     until = workload.versions[place + 1].at_ns if place + 1 < len(workload.versions) else NEVER
     until = min(until, end_ns)
-    timed_out = _said(log, workload.about, TIMED_OUT, version.at_ns, until)
+    timed_out = _said(said, TIMED_OUT, version.at_ns, until)
     if version.strategy == NEVER_BY_ITSELF:
         return RolledOut(version.at_ns, NEVER, timed_out, by_hand=True)
-    done = _said(log, workload.about, PROGRESSED, version.at_ns, until) if place and version.at_ns else NEVER
+    done = _said(said, PROGRESSED, version.at_ns, until) if place and version.at_ns else NEVER
     if done >= NEVER:
         done = _out(workload, version, spans, until)
     return RolledOut(version.at_ns, done, timed_out if done >= NEVER else NEVER)
@@ -99,9 +101,6 @@ def _out(workload: Followed, version: Version, spans: dict[int, list[Span]], unt
     return NEVER
 
 
-def _said(log: Log, about: str, reason: str, from_ns: int, until: int) -> int:
+def _said(said: Said, reason: str, from_ns: int, until: int) -> int:
     """When a controller said something first, within a time; NEVER: it did not."""
-    rows = [row for row, one in log.details.items() if one.get("about") == about and one.get("reason") == reason]
-    times = np.sort(log.t_ns[rows]) if rows else np.zeros(0, np.int64)
-    within = times[(times >= from_ns) & (times < until)]
-    return int(within[0]) if len(within) else NEVER
+    return next((t_ns for t_ns, word in said if word == reason and from_ns <= t_ns < until), NEVER)

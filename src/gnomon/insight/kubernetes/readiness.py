@@ -6,9 +6,11 @@ A pod on a node that is down counts until that is noticed, and one that was told
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -129,4 +131,13 @@ def counted_over(spans: dict[int, list[Span]], tasks: Iterable[int], *, after_ns
 
 def at(steps: Sequence[tuple[int, int]], t_ns: int) -> int:
     """How many there are at a time."""
-    return [count for begin, count in steps if begin <= t_ns][-1]
+    return steps[bisect_right(steps, t_ns, key=itemgetter(0)) - 1][1]
+
+
+def events_by_object(log: Log) -> dict[str, list[tuple[int, str]]]:
+    """What controllers said, by the object that it is about: times and reasons, in their order."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for row, said in sorted(log.details.items()):
+        if "about" in said:
+            found.setdefault(str(said["about"]), []).append((int(log.t_ns[row]), str(said["reason"])))
+    return found

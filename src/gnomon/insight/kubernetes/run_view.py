@@ -15,7 +15,7 @@ from gnomon.insight.explain.phrases import seconds
 from gnomon.insight.kubernetes.course import Course, course_of
 from gnomon.insight.kubernetes.departures import TERMINATING, WORDS, Held, departures_of, held_by, last_event
 from gnomon.insight.kubernetes.followed import label, workloads_of
-from gnomon.insight.kubernetes.readiness import Span, at, counted_over, end_of, ready_spans
+from gnomon.insight.kubernetes.readiness import Span, at, counted_over, end_of, events_by_object, ready_spans
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.makers import JobRun
@@ -67,8 +67,13 @@ class View:
         return ready_spans(self.scenario, self.log)
 
     @cached_property
+    def events(self) -> dict[str, list[tuple[int, str]]]:
+        """What controllers said of each object."""
+        return events_by_object(self.log)
+
+    @cached_property
     def courses(self) -> list[Course]:
-        return [course_of(one, self.spans, self.log, self.end_ns) for one in workloads_of(self.native)]
+        return [course_of(one, self.spans, self.events, self.end_ns) for one in workloads_of(self.native)]
 
     @cached_property
     def stopping(self) -> dict[int, int]:
@@ -181,7 +186,7 @@ class View:
         return [*found, *(_together(name, runs) for name, runs in crons.items())]
 
     def _job(self, run: JobRun) -> JobState:
-        fleet, log, what = self.native.fleets[run.fleet], self.log, self.what
+        fleet, what = self.native.fleets[run.fleet], self.what
         tasks = list(fleet.tasks)
         succeeded = int((what.state[tasks] == State.DONE).sum()) if tasks else 0
         gone = [
@@ -190,13 +195,12 @@ class View:
         starts = what.first_start_ns[tasks] if tasks else np.zeros(0, np.int64)
         started = int(starts.min()) if len(starts) else NEVER
         about = f"Job {run.job.namespace}/{run.job.name}"
-        said = [(row, one) for row, one in sorted(log.details.items()) if one.get("about") == about]
         state, ended = "", NEVER
-        for row, one in said:
-            if one["reason"] in ("Completed", "SuccessCriteriaMet"):
-                state, ended = "Complete", int(log.t_ns[row])
-            elif one["reason"] in _JOB_FAILED:
-                state, ended = f"Failed ({one['reason']})", int(log.t_ns[row])
+        for t_ns, reason in self.events.get(about, ()):
+            if reason in ("Completed", "SuccessCriteriaMet"):
+                state, ended = "Complete", t_ns
+            elif reason in _JOB_FAILED:
+                state, ended = f"Failed ({reason})", t_ns
         if not state:
             state = "Running" if started < NEVER else "waiting" if (what.state[tasks] > State.UNBORN).any() else ""
         return JobState(_job_label(run), state or "not made", succeeded, sum(map(len, gone)), 1, started, ended)
