@@ -166,3 +166,23 @@ def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, workplace: Path, argum
     assert (ended.code, ended.out) == (USER_ERROR, "")
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+SACCT = """JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|State|ReqCPUS|NNodes
+1|ann|phys|batch|{d}00:00:00|{d}00:00:00|{d}00:00:01|{d}00:01:01|60|00:02:00|COMPLETED|4|2
+2|ann|phys|batch|{d}00:00:10|{d}00:00:10|{d}00:01:02|{d}00:02:02|60|00:02:00|COMPLETED|4|2
+3|bob|phys|batch|{d}00:00:20|{d}00:00:20|{d}00:02:03|{d}00:03:03|60|00:02:00|COMPLETED|4|2
+"""
+
+
+def test_a_month_of_sacct_under_variants(gnomon: Gnomon, workplace: Path) -> None:
+    """What really happened is what this configuration does: one job after the other; on twice the nodes two at a time."""
+    (workplace / "month.txt").write_text(SACCT.replace("{d}", "2026-01-01T"))
+    arguments = ("compare", "month.txt", "-c", "slurm.conf", "-c", "wide.conf", "--workers", 1)
+    found = json.loads(gnomon(*arguments, "-o", "json").out)
+    fit = found["calibration"]
+    assert (fit["compared"], fit["within_1_min"], fit["start_kendall_tau_b"]) == (3, 1, 1)
+    assert fit["error_s"]["absolute_p90"] <= 5
+    narrow, wide = (one["metrics"] for one in found["variants"])
+    assert narrow["makespan_s"] == pytest.approx(183, abs=6)
+    assert wide["makespan_s"] == pytest.approx(122, abs=6)
