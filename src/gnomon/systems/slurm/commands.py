@@ -299,6 +299,10 @@ def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> Non
             job.begin_ns = state.moment_ns(value)
         elif key in ("numnodes", "numcpus", "numtasks"):
             least = int(value.partition("-")[0])
+            if job.runs:
+                if key == "numnodes":
+                    lifecycle.shrink(state, job, least)
+                continue
             field = {"numnodes": "nodes_min", "numcpus": "min_cpus_per_node", "numtasks": "tasks"}[key]
             job.request, job.demand = _with(job.request, field, least), None
         elif key == "arraytaskthrottle" and job.array is not None:

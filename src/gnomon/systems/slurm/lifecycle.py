@@ -7,6 +7,7 @@ constants recorded with 22.05 (``seen.md``): a requeued job waits until 121 s la
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from gnomon.systems.slurm import preempting
@@ -110,6 +111,38 @@ def release(state: State, job: Job, outcome: str, *, exit_code: str = "0:0") -> 
     state.changed = True
     last = job.stints[-1]
     last.end_ns, last.state, last.exit_code = state.now_ns, outcome, exit_code
+
+
+def shrink(state: State, job: Job, count: int) -> None:
+    """A running job keeps the first of its nodes only (``scontrol update NumNodes=``)."""
+    own = job.allocation
+    if job.state != RUNNING or not 0 < count < len(own.nodes):
+        return
+    state.priorities.catch_up()
+    state.ends.leave(job)
+    state.occupancy.give(own)
+    state.tree.end(job)
+    state.usage.end(job, state.now_s)
+    job.allocation = kept = replace(
+        own,
+        nodes=own.nodes[:count],
+        cpus=own.cpus[:count],
+        tasks=own.tasks[:count],
+        memory_mb=own.memory_mb[:count],
+        words=own.words[:count],
+        devices=own.devices[:count],
+        total_cpus=own.total_cpus - sum(own.cpus[count:]),
+        slot=-1,
+    )
+    state.occupancy.take(kept)
+    state.ends.enter(job, job.end_ns // SECOND if job.end_ns else UNLIMITED)
+    tres = state.selector.tres(kept, state.part(job).conf)
+    state.tree.start(job, tres, kept.nodes)
+    state.usage.start(job, tres, start_s=state.now_s, limit_min=state.limit_min(job, state.part(job)))
+    last = job.stints[-1]
+    last.end_ns, last.state = state.now_ns, "RESIZING"
+    job.stints.append(Stint(last.start_ns, -1, RUNNING, kept, last.scheduler))
+    state.changed = True
 
 
 def over(state: State, job: Job, outcome: str, reason: str, *, exit_code: str = "0:0") -> None:

@@ -58,7 +58,7 @@ def job_record(state: State, job: Job, waits: Sequence[tuple[int, str]]) -> Reco
     if job.state in OVER and job.state != COMPLETED:
         record["end_reason"] = job.reason
         record["sacct_state"] = job.state
-    if job.restarts:
+    if job.restarts or len(job.stints) > 1:
         record["runs"] = [run(state, job, one) for one in job.stints]
         record["restarts"] = job.restarts
     return record

@@ -17,7 +17,7 @@ from gnomon.systems.slurm.select import ask, at, rule
 from gnomon.systems.slurm.select.allocation import Allocation
 from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware
 from gnomon.systems.slurm.select.counting import Node, capacity_of, per_node_of, requested_of, tres_of
-from gnomon.systems.slurm.select.demand import Demand, demand_of, with_most_nodes, with_switches_waited
+from gnomon.systems.slurm.select.demand import Demand, demand_of, with_switches_waited
 from gnomon.systems.slurm.select.future import NEVER, plan
 from gnomon.systems.slurm.select.hardware import hardware_of, holders_of, names_of
 from gnomon.systems.slurm.select.occupancy import Occupancy, Store
