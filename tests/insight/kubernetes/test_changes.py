@@ -156,6 +156,15 @@ class TestWhyNot:
         assert (mine["node"], other["node"], found["fits"]) == ("a", "b", True)
         assert mine["total"] == sum(mine["scores"].values()) < other["total"]
 
+    def test_each_plugin_that_tells_them_apart_is_named(self) -> None:
+        found = told("p", node("a"), node("b"), pod("x", on="a", cpu="2"), pod("p"), why_not="a").why_not
+        assert found is not None
+        mine, other = found.as_dict()["scores"]
+        apart = [name for name in mine["scores"] if mine["scores"][name] != other["scores"][name]]
+        assert apart
+        for name in apart:
+            assert f"{name} {mine['scores'][name]} to {other['scores'][name]}" in found.text
+
     def test_an_unknown_node(self) -> None:
         from gnomon.model.errors import InputError
 

@@ -9,7 +9,7 @@ from gnomon.insight.explain import Explanation
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
-from tests.systems.kubernetes.play import Object, node, pod
+from tests.systems.kubernetes.play import Object, node, pod, spec, workload
 
 
 def told(subject: str, *objects: Object) -> Explanation:
@@ -67,3 +67,21 @@ def test_a_quota_and_what_is_used_of_it() -> None:
 def test_one_that_is_not_there() -> None:
     with pytest.raises(InputError, match="no resourcequota has this name"):
         told("quota/x", QUOTA)
+
+
+def test_workloads_without_pods() -> None:
+    idle = workload("Deployment", "web", 0, spec())
+    nightly = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly", "namespace": "default"},
+        "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": {"spec": spec(restartPolicy="Never")}}}},
+    }
+    assert told("deployment.apps/web", idle).summary == "default/web: it wants 0 replicas, and no pod of it is there"
+    assert told("cj/nightly", nightly).summary == (
+        "default/nightly: it makes a Job by '0 3 * * *', and no pod of one is there"
+    )
+
+
+def test_of_a_workload_that_has_pods_these_are_told() -> None:
+    assert told("deployment/web", workload("Deployment", "web", 1, spec())).state == "would be created and scheduled"

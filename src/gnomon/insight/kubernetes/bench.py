@@ -82,6 +82,7 @@ class Bench:
             self.pod = replace(self.pod, spec=spec)
         self.target = target
         self.trials = 0
+        self._owners: dict[tuple[str, str, str], tuple[str, str]] = {}
         self._plain = Scheduler(self.state, _without_preemption(moment.settings))
 
     @cached_property
@@ -125,6 +126,13 @@ class Bench:
             if one.namespace == self.pod.namespace and one.owner is not None and one.owner.kind == kind == "Deployment"
             and one.owner.name == name
         )  # fmt: skip
+
+    def owner(self, pod: Pod) -> tuple[str, str]:
+        """The workload of a pod, as kind and name, looked up once an owner."""
+        key = pod.namespace, "" if pod.owner is None else pod.owner.kind, (pod.owner or pod).name
+        if key not in self._owners:
+            self._owners[key] = owner_of(pod, self.moment.objects)
+        return self._owners[key]
 
     def is_sibling(self, other: Pod) -> bool:
         """Whether another pod is of the same workload: what the pod's template says is true of it too, and it is made

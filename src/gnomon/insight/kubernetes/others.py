@@ -10,13 +10,14 @@ from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.insight.kubernetes.classes import written
 from gnomon.insight.kubernetes.moment import in_use
-from gnomon.insight.kubernetes.subjects import kind_word
+from gnomon.insight.kubernetes.subjects import KINDS, cron_job_of, kind_word, owner_of
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.objects import Pod, PodDisruptionBudget
 from gnomon.systems.kubernetes.policies import ResourceQuota
 from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.selectors import selects
 from gnomon.systems.kubernetes.storage import PersistentVolumeClaim
+from gnomon.systems.kubernetes.workloads import CronJob, Deployment, StatefulSet, Workload
 
 SHOWN: Final = 4
 """How many pods are named."""
@@ -41,10 +42,41 @@ def explain_other(subject: str, native: Native) -> Explanation | None:
     word, slash, name = subject.strip().partition("/")
     kind = _KINDS.get(kind_word(word), "") if slash else ""
     if not kind:
-        return None
+        return _of_workload_without_pods(KINDS.get(kind_word(word), "") if slash else "", name, native)
     one = _named(kind, name, native)
     state, text = _TELLERS[kind](one, native)
     return Explanation(f"{kind}/{one.namespace}/{one.name}", state, text, text)
+
+
+def _of_workload_without_pods(kind: str, name: str, native: Native) -> Explanation | None:
+    """A workload of which there is no pod, and of which none is to be made now."""
+    objects = native.objects
+    every: dict[str, Sequence[Workload]] = {
+        "Deployment": objects.deployments,
+        "StatefulSet": objects.stateful_sets,
+        "DaemonSet": objects.daemon_sets,
+        "Job": objects.jobs,
+        "CronJob": objects.cron_jobs,
+    }
+    found = [one for one in every.get(kind, ()) if name in (one.name, f"{one.namespace}/{one.name}")]
+    if len(found) != 1:
+        return None
+    (one,) = found
+    for pod in (*native.pods, *objects.pods):
+        if not pod.name.startswith(one.name):
+            continue
+        owners = {owner_of(pod, objects), ("CronJob", cron_job_of(pod, objects))}
+        if pod.namespace == one.namespace and (kind, one.name) in owners:
+            return None
+    key, why = f"{one.namespace}/{one.name}", "no pod of it is there, and none is to be made"
+    if isinstance(one, CronJob):
+        why = f"it makes a Job by {one.schedule!r}, and no pod of one is there" + (
+            " (suspended)" if one.suspend else ""
+        )
+    elif isinstance(one, Deployment | StatefulSet):
+        why = f"it wants {counted(one.replicas, 'replica')}, and no pod of it is there"
+    text = f"{key}: {why}"
+    return Explanation(f"{kind.lower()}/{key}", "idle", text, text)
 
 
 _Other = PersistentVolumeClaim | PodDisruptionBudget | ResourceQuota

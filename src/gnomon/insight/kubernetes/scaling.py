@@ -50,14 +50,14 @@ def scaled_down(
     least deletion cost. A Job is told to make its pods later.
     """
     objects = bench.moment.objects
-    kind, name = owner_of(pod, objects)
+    kind, name = bench.owner(pod)
     workload = workload_of(pod, objects)
     if among is None:
         among = (one.pod for there in bench.state.pods for one in there.values())
     owned = [
         one
         for one in among
-        if one.namespace == pod.namespace and one.owner is not None and owner_of(one, objects) == (kind, name)
+        if one.namespace == pod.namespace and one.owner is not None and bench.owner(one) == (kind, name)
     ]
     if kind not in _SCALABLE or (kind == "StatefulSet" and any(_ordinal(one) > _ordinal(pod) for one in owned)):
         return

@@ -103,6 +103,8 @@ def _compared(moment: Moment, attempt: Attempt, node: int, chosen: int, both: tu
     gaps = {key: other.points.get(key, 0) - mine.points.get(key, 0) for key in {**mine.points, **other.points}}
     most = max(gaps, key=lambda key: gaps[key])
     reason = f"{mine.total} points where {other.node} has {other.total}"
-    if gaps[most] > 0:
-        reason += f", most of it by {most} ({mine.points.get(most, 0)} to {other.points.get(most, 0)})"
+    differing = sorted((key for key in gaps if gaps[key]), key=lambda key: -gaps[key])
+    if differing:
+        parts = [f"{key} {mine.points.get(key, 0)} to {other.points.get(key, 0)}" for key in differing]
+        reason += f" ({', '.join(parts)})"
     return PodWhyNot(name, True, f"{name} would take {pod.key} too, but has {reason}", (reason,), most, both)
