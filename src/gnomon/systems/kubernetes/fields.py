@@ -29,6 +29,7 @@ from gnomon.systems.kubernetes.quantity import parse_milli, parse_quantity
 INT64_MAX: Final = 2**63 - 1
 INT32_MAX: Final = 2**31 - 1
 
+_MILLI_MAX: Final = (2**63 - 1) // 1000
 _OF_BYTES: Final = ("memory", "ephemeral-storage")
 _NEAR: Final = 0.8
 """How alike an unknown field is to a known one to be taken for a slip, and not for one of a later version."""
@@ -182,7 +183,8 @@ class Fields:
             except ValueError as error:
                 self.problem((*self._steps, key, name), str(error), written)
                 continue
-            if name in _OF_BYTES and self._steps[-1:] == ("resources",) and parse_milli(written) % 1000:
+            small = found[name] <= _MILLI_MAX  # parts of larger amounts cannot be told in 64 bits
+            if name in _OF_BYTES and self._steps[-1:] == ("resources",) and small and parse_milli(written) % 1000:
                 # pkg/api/pod/warnings.go: a slip for Mi, mostly, that leaves a pod without memory
                 text = f'fractional byte value "{written}" is invalid, must be an integer'
                 self._findings.warned[self._kind, f"{field_name((*self._steps, key))}[{name}]: {text}"] += 1
