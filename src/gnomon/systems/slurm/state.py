@@ -197,6 +197,7 @@ class State:
 
     def __post_init__(self) -> None:
         self.numbers = {node.name: i for i, node in enumerate(self.conf.nodes)}
+        self.known_features = frozenset(name for node in self.conf.nodes for name in node.features)
 
     def names(self, mask: Mask | list[int]) -> list[str]:
         """The names of nodes, by mask or by numbers."""

@@ -104,8 +104,7 @@ def _checked(state: State, request: JobRequest) -> Job:
         raise _RefusalError("Invalid job array specification")
     if any(gres.name not in state.selector.gres_names for gres in request.gres):
         raise _RefusalError("Invalid generic resource (gres) specification", by_client=True)
-    known = {name for node in state.conf.nodes for name in node.features}
-    if any(name not in known for name in features.names(features.parse(request.features))):
+    if request.features and not state.known_features.issuperset(features.names(features.parse(request.features))):
         new_id(state)
         raise _RefusalError("Invalid feature specification")
     job = Job(-1, request, user=request.user, account=account, qos=qos)

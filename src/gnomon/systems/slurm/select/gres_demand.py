@@ -57,7 +57,7 @@ def wanted_of(request: JobRequest, partition: PartitionConf, conf: Conf, *, task
     add((*request.gres, *request.gpus_per_node), "node")
     add(request.gpus_per_socket, "socket")
     add((*request.gpus_per_task, *getattr(request, "gres_per_task", ())), "task")
-    cpus, memory = gpu_defaults(partition, conf)
+    cpus, memory = gpu_defaults(partition, conf) if found else (0, 0)
     for one in found.values():
         if one.task and tasks and not one.job:
             one.job = one.task * tasks
