@@ -101,6 +101,16 @@ def test_what_waits_and_what_is_refused_is_told_in_slurms_words(gnomon: Gnomon, 
     assert refused == {f"sbatch: error: Batch job submission failed: {invalid}": 2, "PartitionTimeLimit": 1}
 
 
+def test_rows_that_make_no_job_are_rejected(gnomon: Gnomon, workplace: Path) -> None:
+    """Without a run time, or without a number of processors."""
+    (workplace / "trace.swf").write_text(
+        SWF + "4 3 -1 -1 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n5 4 -1 60 -1 -1 -1 -1 60 -1 1 1 1 1 1 1 -1 -1\n"
+    )
+    found = json.loads(gnomon("simulate", "trace.swf", "-c", "slurm.conf", "-o", "json").out)
+    assert (found["done"], found["rejected"]) == (3, 2)
+    assert [(one["reason"], one["tasks"]) for one in found["reasons"]] == [("unusable", 2)]
+
+
 def test_a_queue_that_is_no_partition_is_told_of_once(gnomon: Gnomon) -> None:
     ended = gnomon("simulate", "trace.swf", "-c", "slurm.conf")
     told = [line for line in ended.err.splitlines() if "queue" in line]

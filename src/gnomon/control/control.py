@@ -74,7 +74,8 @@ def controlled(
         if getattr(placer, "keeps_books", False):  # what its tasks hold is not for the world to count
             held_back = replace(held_back, shapes=(Shape(),) * len(work.shapes))
         parts = compose(replace(scenario, work=held_back))
-        parts.world.verdict[:] = 0  # whether a task can ever run is the placer's to say
+        verdict = parts.world.verdict  # whether a task can ever run is the placer's to say, but for rows that make none
+        verdict[verdict != Reason.UNUSABLE] = 0
     elif work.needs:  # they are submitted when what they need is there
         submit = work.submit_ns.copy()
         submit[list(work.needs)] = NEVER
