@@ -186,7 +186,7 @@ SACCT = """JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Tim
 
 
 def test_a_month_of_sacct_under_variants(gnomon: Gnomon, workplace: Path) -> None:
-    """What really happened is what this configuration does: one job after the other; on twice the nodes two at a time."""
+    """What really happened is what this configuration does: one job after the other; twice the nodes: two at once."""
     (workplace / "month.txt").write_text(SACCT.replace("{d}", "2026-01-01T"))
     arguments = ("compare", "month.txt", "-c", "slurm.conf", "-c", "wide.conf", "--workers", 1)
     found = json.loads(gnomon(*arguments, "-o", "json").out)

@@ -287,9 +287,7 @@ class Control:
         board = self._board
         if kind is Kind.START:
             w = board.w
-            looked_at = (
-                w.watch[task] & ~TOLD or w.watch_node[w.node[task]]
-            )  # still, after what was read before it
+            looked_at = w.watch[task] & ~TOLD or w.watch_node[w.node[task]]  # still, after what was read before it
             if looked_at and board.state(task) is State.RUNNING and w.start_row[task] == row:
                 self._machines.begin(task)
         elif kind is Kind.FAIL:
