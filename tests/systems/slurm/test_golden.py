@@ -22,7 +22,7 @@ RANDOM: Final = sorted((ROOT / "tests" / "data" / "slurm" / "recorded").glob("*.
 ALL: Final = sorted((SHARED / "golden" / "slurm").glob("*.json")) if SHARED else []
 
 OTHERWISE: Final[dict[str, str]] = {
-    "operators-104": "backfill keeps the other of two equal nodes for a job that waits for both",
+    "operators-104": "jobs that end just when a promise begins, after one was suspended",
     "refusals-100": "in which of its partitions a job that starts at once is looked at first",
     "sharing-102": "which jobs share a row of cores when others have left it",
 }

@@ -311,8 +311,8 @@ def _settle(this: Pass, job: Job, partition: Partition, plan: Plan, *, limit: in
     if job.array is None:
         return False
     this.arrays[job.array.id] = this.arrays.get(job.array.id, 0) + 1
-    room = job.array.limit is None or this.arrays[job.array.id] + job.array.running < job.array.limit
-    return this.arrays[job.array.id] < this.settings.array_promises and room
+    # how many of its tasks may run at once does not count here (``pend_run_tasks`` is of burst buffers)
+    return this.arrays[job.array.id] < this.settings.array_promises
 
 
 def _promise(this: Pass, nodes: Sequence[int], start: int, planned: int) -> None:

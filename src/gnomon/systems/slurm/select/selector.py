@@ -17,7 +17,7 @@ from gnomon.systems.slurm.select import ask, at, rule
 from gnomon.systems.slurm.select.allocation import Allocation
 from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware
 from gnomon.systems.slurm.select.counting import Node, capacity_of, per_node_of, requested_of, tres_of
-from gnomon.systems.slurm.select.demand import Demand, demand_of, with_switches_waited
+from gnomon.systems.slurm.select.demand import Demand, demand_of, with_most_nodes, with_switches_waited
 from gnomon.systems.slurm.select.future import NEVER, plan
 from gnomon.systems.slurm.select.hardware import hardware_of, holders_of, names_of
 from gnomon.systems.slurm.select.occupancy import Occupancy, Store
@@ -85,6 +85,10 @@ class Selector:
     def after_waiting(self, demand: Demand) -> Demand:
         """The same once the wait for few switches (``--switches=n@time``) is over."""
         return with_switches_waited(demand)
+
+    def within(self, demand: Demand, nodes: int) -> Demand:
+        """The same with so many nodes at most, as a limit says."""
+        return with_most_nodes(demand, nodes)
 
     def select(
         self, occupancy: Occupancy, demand: Demand, usable: Mask, required: Mask, *, extra: Mask | None = None
