@@ -28,13 +28,15 @@ from gnomon.insight.slurm.rehearsal import Given, Rehearsal, native_of
 from gnomon.insight.slurm.rules import rules
 from gnomon.insight.slurm.shares import explain_shares
 from gnomon.insight.slurm.sizing import sizing
-from gnomon.insight.slurm.subjects import Subject, find_job, kind_and_name, named
+from gnomon.insight.slurm.subjects import Subject, find_job, is_id, kind_and_name, knows, named
 from gnomon.insight.slurm.submitted import script_named
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.slurm.job import Job
 
+MANY = 500
+"""Of more jobs than this not all are submitted to find one by its id."""
 _STATES = {"COMPLETED": "done", "TIMEOUT": "killed", "CANCELLED": "killed", "PREEMPTED": "killed"}
 
 
@@ -68,7 +70,7 @@ def explain(
         if kind in ("user", "account"):
             return explain_shares(kind, name, first)
         return explain_node(name, first) if kind == "node" else explain_partition(name, first)
-    first.run(min(first.last_ns, until_ns))
+    _come_to(name, first, until_ns)
     more: tuple[Given, ...] = ()
     try:
         who = find_job(name, first)
@@ -86,6 +88,16 @@ def explain(
     if who.sent.is_refused:
         return explain_refusal(who, Rehearsal(scenario, native, more=more))
     return _of_job(who, Asked(scenario, until_ns, more), why_not)
+
+
+def _come_to(name: str, played: Rehearsal, until_ns: int) -> None:
+    """Run on until the job of an id is there; for anything else until all is submitted."""
+    parts = (32, 16, 8, 4, 2) if len(played.scenario.work) > MANY and is_id(name) else ()
+    for part in parts:
+        played.run(min(played.last_ns // part, until_ns))
+        if knows(name, played):
+            return
+    played.run(min(played.last_ns, until_ns))
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def begun(job: Job) -> bool:
 
 def play_out(played: Rehearsal, tasks: Sequence[int], until_ns: int = NEVER) -> None:
     """Run until all of some jobs are over, or nothing happens any more."""
-    played.run(played.last_ns)
+    played.run(min(max(played.submitted_ns(task) for task in tasks), until_ns))
     jobs = [job for task in tasks if (job := played.job(task)) is not None]
 
     def goes_on() -> bool:

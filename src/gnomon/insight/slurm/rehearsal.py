@@ -215,6 +215,10 @@ class Rehearsal:
         """All jobs so far, in the order of their submission."""
         return [job for sent in self.sent for job in sent.jobs]
 
+    def submitted_ns(self, task: int) -> int:
+        """When a task is submitted."""
+        return self._of_task[task].at_ns
+
     def job(self, task: int) -> Job | None:
         """The job of a task, None: there is none (yet)."""
         sent = self._of_task.get(task)

@@ -39,6 +39,16 @@ def kind_and_name(text: str) -> tuple[str, str]:
     return "job", name if slash and singular in ("job", "task") else text.strip()
 
 
+def is_id(text: str) -> bool:
+    """Whether a text is an id, as of ``5``, ``5_1``, ``5+0``."""
+    return _ID.fullmatch(text) is not None
+
+
+def knows(text: str, played: Rehearsal) -> bool:
+    """Whether there is a job with an id by now."""
+    return bool(_by_id(text, played))
+
+
 def find_job(text: str, played: Rehearsal) -> Subject:
     """The job, array or heterogeneous job that a text means, of a rehearsal in which all is submitted. Raises
     InputError, with what it may be, otherwise."""
