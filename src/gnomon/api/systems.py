@@ -84,7 +84,7 @@ SYSTEMS: Final = {
             viewer="gnomon.systems.slurm.views:view",
             explainer="gnomon.insight.slurm:explain",
             cluster="slurm.conf; gres.conf and topology.conf are found beside it",
-            compile_from=60,
+            compile_from=300,
         ),
     )
 }
