@@ -51,12 +51,12 @@ BODIES: Final[dict[str, list[dict[str, Any]]]] = {
     ],
     "dependencies, arrays, holds": [
         job(0, "-J fails -n2 -t1", 3, code=3),
-        job(0, "-J tasks --array=1-3%1 -n4 -t1", 3),
         job(0, "-J after -d afternotok:1 -n8 -t1", 3),
         job(0, "-J held --hold -n1 -t1", 2),
         job(0, "-J gone -d afterok:1 -n1 -t1", 2),
-        command(2.5, "scontrol release 4"),
-        command(6, "scancel 5"),
+        job(0, "-J tasks --array=1-3%1 -n4 -t1", 3),  # the last: its tasks take the next ids as they start
+        command(2.5, "scontrol release 3"),
+        command(6, "scancel 4"),
     ],
     "what cannot be": [
         job(0, "-J wide -N4 -t1", 2),
