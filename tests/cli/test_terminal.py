@@ -1,4 +1,4 @@
-"""How long lines are: as COLUMNS says, as wide as a terminal, and in pipes as long as they are."""
+"""How long lines are: in a terminal as COLUMNS says, or as wide as it is; in pipes as long as they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from gnomon.cli import ANSWERED
+from gnomon.cli import ANSWERED, terminal
 from gnomon.cli.terminal import LINE_MIN, line_length
 from tests.cli.conftest import Gnomon
 from tests.shared import EXAMPLES
@@ -29,25 +29,37 @@ def test_nobody_looks_at_a_pipe() -> None:
 def test_a_terminal_says_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
-    with os.fdopen(slave, "w") as terminal:
+    with os.fdopen(slave, "w") as screen:
         termios, fcntl = pytest.importorskip("termios"), pytest.importorskip("fcntl")
         fcntl.ioctl(slave, termios.TIOCSWINSZ, (50).to_bytes(2, "little") + (77).to_bytes(2, "little") + bytes(4))
-        assert line_length(terminal) == 77
+        assert line_length(screen) == 77
         monkeypatch.setenv("COLUMNS", "120")
-        assert line_length(terminal) == 120
+        assert line_length(screen) == 120
     os.close(master)
 
 
+class Terminal(io.StringIO):
+    """One whose width nobody knows."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.mark.parametrize(("said", "length"), [("100", 100), ("3", LINE_MIN), ("0", None), ("x", None), ("", None)])
-def test_columns_is_obeyed_in_pipes_too(monkeypatch: pytest.MonkeyPatch, said: str, length: int | None) -> None:
+def test_columns_is_obeyed_in_terminals_only(monkeypatch: pytest.MonkeyPatch, said: str, length: int | None) -> None:
     monkeypatch.setenv("COLUMNS", said)
-    assert line_length(io.StringIO()) == length
+    assert line_length(Terminal()) == length
+    assert line_length(io.StringIO()) is None
+
+
+def in_lines_of(monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    monkeypatch.setattr(terminal, "line_length", lambda stream: length)
 
 
 def test_an_answer_is_fitted_into_its_lines(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = gnomon("explain", "render", "-f", PENDING)
     assert max(map(len, plain.out.splitlines())) > 100
-    monkeypatch.setenv("COLUMNS", "100")
+    in_lines_of(monkeypatch, 100)
     fitted = gnomon("explain", "render", "-f", PENDING)
     assert (plain.code, fitted.code) == (ANSWERED, ANSWERED)
     assert max(map(len, fitted.out.splitlines())) <= 100
@@ -55,12 +67,12 @@ def test_an_answer_is_fitted_into_its_lines(gnomon: Gnomon, monkeypatch: pytest.
 
 
 def test_wide_tables_are_whole(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "72")
+    in_lines_of(monkeypatch, 72)
     wide = gnomon("explain", "render", "-f", PENDING, "-o", "wide").out
     assert "add 1 node of kind L40 with 16 cpu, 64Gi memory and 2 gpu: it starts at 5m   yes" in wide
 
 
 def test_documents_are_not_broken(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = gnomon("explain", "render", "-f", PENDING, "-o", "json").out
-    monkeypatch.setenv("COLUMNS", "40")
+    in_lines_of(monkeypatch, 40)
     assert gnomon("explain", "render", "-f", PENDING, "-o", "json").out == plain

@@ -52,12 +52,13 @@ LINE_MIN = 40
 
 
 def line_length(stream: IO[str]) -> int | None:
-    """How long lines may be: as long as COLUMNS says, else as wide as the terminal; None where nobody looks."""
+    """How long lines may be: in a terminal as long as COLUMNS says, else as wide as it is; None in files and pipes,
+    which programs read."""
+    if not stream.isatty():
+        return None
     said = os.environ.get("COLUMNS", "")
     if said.isascii() and said.isdigit() and int(said):
         return max(int(said), LINE_MIN)
-    if not stream.isatty():
-        return None
     try:
         return max(os.get_terminal_size(stream.fileno()).columns, LINE_MIN)
     except (OSError, ValueError):
