@@ -25,7 +25,8 @@ BoolArray = npt.NDArray[np.bool_]
 class Note:
     """Something that a reader ignored, guessed or defaulted: shown to the user, once a kind.
 
-    ``what``: "not modelled", "default", "guess" or "warning"; ``field``: where; ``text``: what it means; ``count``: how often.
+    ``what``: "not modelled", "default", "guess" or "warning"; ``field``: where; ``text``: what it means; ``count``: how
+    often.
     """
 
     what: str
