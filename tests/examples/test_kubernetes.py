@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ class TestDescheduler:
 
     def test_it_comes_back_to_the_node_that_it_left(self) -> None:
         places = [row[3] for row in rows(self.run, Kind.START) if row[2] == "big-0"]
-        assert all(here != there for here, there in zip(places, places[1:], strict=False))
+        assert all(here != there for here, there in pairwise(places))
         assert len({*places[::2]}) == 1  # every second time it is on the node on which nothing else is
 
     def test_it_holds_its_old_place_until_it_has_stopped(self) -> None:
