@@ -141,3 +141,10 @@ def test_a_folder_stands_for_its_files_by_name(tmp_path: Path) -> None:
     assert files.files_in(tmp_path / "a.yaml") == [str(tmp_path / "a.yaml")]
     (tmp_path / "empty").mkdir()
     assert files.files_in(tmp_path / "empty") == [str(tmp_path / "empty")]
+
+
+def test_a_device_without_an_end_is_not_read() -> None:
+    with pytest.raises(InputError, match="a device, not a file"):
+        files.open_bytes("/dev/zero")
+    with pytest.raises(InputError, match="empty"):
+        files.open_bytes("/dev/null")

@@ -131,6 +131,8 @@ def _readable_again(file: str) -> str:
     with tempfile.NamedTemporaryFile(prefix="gnomon-", delete=False) as copy:
         atexit.register(_remove, copy.name)
         with open(0 if file == STDIN else file, "rb", closefd=file != STDIN) as stream:
+            if _is_endless(stream.fileno()):
+                raise InputError("a device, not a file", file=file)
             shutil.copyfileobj(stream, copy)
     _kept[file] = copy.name
     return copy.name
@@ -139,6 +141,12 @@ def _readable_again(file: str) -> str:
 def _is_stream(file: str) -> bool:
     mode = os.stat(file).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_endless(number: int) -> bool:
+    """Whether it is a device like /dev/zero, of which there is no end; a terminal ends, and /dev/null at once."""
+    mode = os.fstat(number)
+    return stat.S_ISCHR(mode.st_mode) and not os.isatty(number) and not os.path.samestat(mode, os.stat(os.devnull))
 
 
 def _remove(file: str) -> None:

@@ -47,3 +47,22 @@ def test_traps() -> None:
     assert dict(found.traps) == {"USR1": 5, "TERM": None}
     assert found.minds("TERM")
     assert not found.minds("INT")
+
+
+@pytest.mark.parametrize(
+    ("script", "run_s", "exit_code"),
+    [
+        ("sleep 99999999999999999999999999", None, "0:0"),
+        ("for i in $(seq 999999999999999999); do sleep 1; done", None, "0:0"),
+        (f"sleep {'9' * 5000}", None, "0:0"),
+        (f"exit {'9' * 5000}", 0, "0:0"),
+        ("exit ²", 0, "0:0"),
+        ("sleep $((9223372036854775807 + 2))", 0, "0:0"),  # more digits than are read
+        ("sleep $((4294967296 * 4294967296 + 5))", 5, "0:0"),  # 64 bits, as in a shell
+        ("$NOT_SET\nsleep 1", 1, "0:0"),
+        (f"[ {'9' * 5000} -gt 1 ]\nsleep 1", 1, "0:0"),
+    ],
+)
+def test_numbers_of_no_script_are_not_stumbled_over(script: str, run_s: float | None, exit_code: str) -> None:
+    found = behaviour(f"#!/bin/sh\n{script}\n")
+    assert (found.run_s, found.exit_code) == (run_s, exit_code)

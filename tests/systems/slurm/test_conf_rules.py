@@ -276,3 +276,17 @@ def test_licences_and_parameters_of_the_scheduler() -> None:
     conf = conf_of("Licenses=a:5,b@s:2,a:1\nSchedulerParameters=defer,bf_interval=9\nNodeName=n1\nPartitionName=p")
     assert conf.licenses == {"a": 6, "b@s": 2}
     assert conf.scheduler == {"defer": "", "bf_interval": "9"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("RealMemory=18446744073709551615", "more than 8,589,934,592 MB of memory"),
+        ("Sockets=65533 CoresPerSocket=65533", "more than 65,535 CPUs on a node"),
+        ("Sockets=2 CoresPerSocket=64 ThreadsPerCore=1000", "more than 65,535 CPUs on a node"),
+    ],
+)
+def test_nodes_larger_than_can_be_counted_are_refused(keys: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as raised:
+        node(keys)
+    assert raised.value.line == 2

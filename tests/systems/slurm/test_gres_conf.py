@@ -109,3 +109,11 @@ def test_conflicts_are_told_in_the_words_of_slurm(gres: str, gres_conf: str, wor
         conf(gres, gres_conf)
     assert raised.value.problem.startswith(words)
     assert raised.value.line is not None
+
+
+@pytest.mark.parametrize(("gres", "most"), [("gpu:1025", "1,024"), ("gpu:99999999999", "1,024"), ("nvme:4T", "2,147")])
+def test_more_devices_than_can_be_counted_are_refused(gres: str, most: str) -> None:
+    with pytest.raises(InputError, match=f"more than {most}") as raised:
+        conf(gres, None)
+    assert (raised.value.line, raised.value.field) == (2, "Gres")
+    assert of("n1", conf("gpu:1024", None))[0].count == 1024

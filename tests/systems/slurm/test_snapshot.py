@@ -157,3 +157,11 @@ def test_what_is_missing_is_told() -> None:
         read_scenario([printed.path("live/scontrol-show-partition.txt")])
     with pytest.raises(InputError, match=r"there is no slurm.conf; allowed"):
         read_scenario([printed.path("live/squeue.txt")])
+
+
+def test_a_list_of_licences_that_is_cut_off_is_at_fault(tmp_path: Path) -> None:
+    cut = tmp_path / "jobs.txt"
+    whole = printed.text("live/scontrol-show-job.txt")
+    cut.write_text(whole[: whole.index("Licenses=matlab:") + len("Licenses=matlab:")])
+    with pytest.raises(InputError, match="not a list of licences"):
+        read_scenario((*SHOWN, cut))

@@ -82,3 +82,10 @@ def test_a_topology_that_no_plugin_reads_is_told_of() -> None:
     found = conf("SwitchName=a Nodes=n1", "flat")
     assert found.switches == ()
     assert "not read, TopologyPlugin is topology/flat" in [note.text for note in found.notes]
+
+
+def test_switches_without_end_are_refused() -> None:
+    chain = "SwitchName=s0 Nodes=n[1-4]\n" + "".join(f"SwitchName=s{i} Switches=s{i - 1}\n" for i in range(1, 100))
+    with pytest.raises(InputError, match="more than 64 levels of switches") as raised:
+        conf(chain)
+    assert raised.value.line == 65

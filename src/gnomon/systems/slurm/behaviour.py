@@ -63,7 +63,7 @@ class _Shell:
         self.traps: dict[str, int | None] = {}
 
     def line(self, text: str) -> None:
-        loop = re.fullmatch(r"for \w+ in \$\(seq (?:1 )?(\d+)\); *do (.*?);? *done", text)
+        loop = re.fullmatch(r"for \w+ in \$\(seq (?:1 )?(\d{1,9})\); *do (.*?);? *done", text)
         if loop:
             before = self.seconds
             self.line(loop[2])
@@ -78,16 +78,18 @@ class _Shell:
         text = self._expanded(text)
         trap = re.fullmatch(r"trap +(?:'([^']*)'|\"([^\"]*)\"|(\S+)) +([A-Z0-9 ]+)", text)
         words = text.split()
+        if not words:  # nothing is left of a variable that is not set
+            return
         if trap:
             does = trap[1] or trap[2] or trap[3] or ""
-            ends = re.fullmatch(r"exit(?: +(\d+))?", does.strip())
+            ends = re.fullmatch(r"exit(?: +(\d{1,18}))?", does.strip())
             for name in trap[4].split():
                 self.traps[name.removeprefix("SIG")] = int(ends[1] or 0) if ends else None
         elif words[0] == "sleep" and len(words) > 1 and (length := _length(words[1:])) is not None:
             self.seconds = None if self.seconds is None else self.seconds + length
             self.status = 0
         elif words[0] == "exit":
-            self.status, self.over = int(words[1]) % 256 if len(words) > 1 and words[1].isdigit() else self.status, True
+            self.status, self.over = _exit_status(words[1:], self.status), True
         elif words[0] == "kill" and words[-1] == "$$":
             self.signal, self.over = _signal(words[1:-1]), True
         elif words[0] in ("[", "[[", "test"):
@@ -113,10 +115,16 @@ class _Shell:
         return re.sub(r"\$\{?([A-Za-z_]\w*)\}?", lambda m: self.variables.get(m[1], ""), text)
 
 
+def _exit_status(words: list[str], otherwise: int) -> int:
+    """The status that ``exit`` gives, of whose number the last byte counts."""
+    known = words and re.fullmatch(r"\d{1,18}", words[0], re.ASCII)
+    return int(words[0]) % 256 if known else otherwise
+
+
 def _length(words: list[str]) -> float | None:
     total: float = 0
     for word in words:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", word)
+        found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)([smhd]?)", word, re.ASCII)
         if not found:
             return None
         number = float(found[1]) if "." in found[1] else int(found[1])
@@ -125,16 +133,20 @@ def _length(words: list[str]) -> float | None:
 
 
 def _arithmetic(text: str) -> int:
-    """A sum of products, from left to right; 0 where it is anything else."""
-    if not re.fullmatch(r"[\d\s*+-]+", text):
+    """A sum of products, from left to right, of 64 bits as in a shell; 0 where it is anything else."""
+    if not re.fullmatch(r"[\d\s*+-]+", text, re.ASCII) or re.search(r"\d{19}", text, re.ASCII):
         return 0
     total = 0
     for sign, term in re.findall(r"([+-]?)\s*(\d+(?:\s*\*\s*\d+)*)", text):
         product = 1
         for factor in term.split("*"):
-            product *= int(factor)
+            product = _of_64_bits(product * int(factor))
         total += -product if sign == "-" else product
-    return total
+    return _of_64_bits(total)
+
+
+def _of_64_bits(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def _holds(words: list[str]) -> bool:
@@ -146,7 +158,7 @@ def _holds(words: list[str]) -> bool:
     if op in tests:
         return tests[op]
     numbers = {"-eq": 0, "-ne": 1, "-lt": 2, "-le": 3, "-gt": 4, "-ge": 5}
-    if op in numbers and a.lstrip("-").isdigit() and b.lstrip("-").isdigit():
+    if op in numbers and all(re.fullmatch(r"-?\d{1,18}", one, re.ASCII) for one in (a, b)):
         x, y = int(a), int(b)
         return (x == y, x != y, x < y, x <= y, x > y, x >= y)[numbers[op]]
     return False
@@ -156,4 +168,4 @@ def _signal(words: list[str]) -> int:
     if not words:
         return _SIGNALS["TERM"]
     name = words[-1].lstrip("-").removeprefix("SIG")
-    return int(name) if name.isdigit() else _SIGNALS.get(name, _SIGNALS["TERM"])
+    return int(name) if re.fullmatch(r"\d{1,2}", name, re.ASCII) else _SIGNALS.get(name, _SIGNALS["TERM"])

@@ -25,6 +25,9 @@ SHARED: Final = frozenset({"mps", "shard"})
 
 _KEYS = keys_of(texts="AutoDetect Cores Count CPUs File Files Flags Link Links MultipleFiles Name NodeName Type")
 _LINK_MAX = 65_536
+DEVICES_MAX: Final = 1024
+"""The most of a kind that have files of their own, MAX_GRES_BITMAP of gres.c."""
+_COUNT_MAX: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,9 @@ def _merged(
                     f"A line in gres.conf for GRES {kind} has {record.count} more configured than expected in "
                     "slurm.conf. Ignoring extra GRES.",
                 )
+        for most, some in ((DEVICES_MAX, [one for one in result if not one.count_only]), (_COUNT_MAX, result)):
+            if sum(one.count for one in some if one.name == name) > most:
+                raise node_line.entry.error(f"more than {most:,} of {name} on a node", "gres")
     return tuple(result)
 
 

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.model.resources import NEVER, Resources
+from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import Note, Shape, Work
 from gnomon.systems.slurm.accounts import Accounts, Association, Qos, User
 from gnomon.systems.slurm.asked import gres_of, licenses_of, memory, resources
@@ -276,7 +276,8 @@ def _shape(jobs: Jobs, row: int) -> Shape:
     cpus = asks.get("cpu") or _count(jobs, row, "ReqCPUS", "NCPUS") or 1
     said = memory(jobs.word("ReqMem", row), cpus, nodes)
     mib = asks.get("mem") or (0 if said is None else said[1] * (nodes if said[0] == "mem_per_node_mb" else cpus))
-    return Shape(Resources(cpu_milli=cpus * 1000, memory_bytes=mib * 2**20))
+    amounts = min(cpus * 1000, MAX_AMOUNT), min(mib * 2**20, MAX_AMOUNT)
+    return Shape(Resources(cpu_milli=amounts[0], memory_bytes=amounts[1]))
 
 
 def _count(jobs: Jobs, row: int, *names: str) -> int:

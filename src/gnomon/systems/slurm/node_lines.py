@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gnomon.model.errors import InputError
+from gnomon.model.resources import MAX_AMOUNT
 from gnomon.systems.slurm.conf import Gres, NodeConf
 from gnomon.systems.slurm.conf_lines import Entry, Notes, entries_of, entry_of, keys_of
 from gnomon.systems.slurm.gres_words import GresWord, words_of
@@ -18,6 +19,8 @@ from gnomon.systems.slurm.hostlist import expand
 from gnomon.systems.slurm.lines import Line
 
 NODES_MAX: Final = 1_000_000
+CPUS_MAX: Final = 65_535
+"""The most CPUs of a node: slurmctld counts them in 16 bits."""
 
 _KEYS = keys_of(
     numbers="""Boards CoreSpecCount CoresPerSocket CPUs Procs Sockets SocketsPerBoard ThreadsPerCore
@@ -153,7 +156,11 @@ def _node(entry: Entry, notes: Notes) -> NodeConf:
     if core_spec and cpu_spec:
         taken(f"CoreSpecCount={core_spec} is invalid with CPUSpecList, reset to 0")
         core_spec = 0
+    if max(cpus, sockets * cores * threads) > CPUS_MAX:
+        raise entry.error(f"more than {CPUS_MAX:,} CPUs on a node")
     memory, mem_spec = entry.number("realmemory", 1), entry.number("memspeclimit", 0)
+    if memory * 2**20 > MAX_AMOUNT:
+        raise entry.error(f"more than {MAX_AMOUNT // 2**20:,} MB of memory", "realmemory")
     if mem_spec >= memory:
         taken(f"MemSpecLimit={mem_spec} is invalid, reset to 0")
         mem_spec = 0

@@ -149,7 +149,10 @@ def request_of(seen: SeenJob, *, array: tuple[int, ...] | None = None) -> JobReq
         tasks = max(1, seen.num_cpus // int(layout.get("cpus_per_task") or 1))
     told = layout.pop("nodes_min", None) or seen.num_nodes  # of a waiting job an estimate: its resources tell better
     nodes = seen.held.get("node") or told
-    taken = licenses(seen.licenses) if seen.licenses else ((), False)
+    try:
+        taken = licenses(seen.licenses) if seen.licenses else ((), False)
+    except RefusedError as error:
+        raise InputError("not a list of licences", field=f"job {seen.shown}", found=seen.licenses) from error
     if tasks is not None and nodes is not None:
         tasks = max(int(tasks), int(nodes))
     return JobRequest(

@@ -18,7 +18,7 @@ from typing import Final
 from gnomon.formats.files import Path, read_text
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
-from gnomon.model.resources import NEVER, Resources
+from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.slurm.accounts import Accounts
@@ -276,14 +276,14 @@ def _tasks(command: Command, request: JobRequest, number: str) -> list[Task]:
         if run_s is None:
             run_s = behaviour(request.script, variables).run_s
         cpus = (request.tasks or request.nodes_min or 1) * (request.cpus_per_task or 1)
-        memory = request.mem_per_node_mb or cpus * (request.mem_per_cpu_mb or 0)
+        memory = (request.mem_per_node_mb or cpus * (request.mem_per_cpu_mb or 0)) * 2**20
         found.append(
             Task(
                 number if index is None else f"{number}_{index}",
-                Shape(Resources(cpu_milli=cpus * 1000, memory_bytes=memory * 2**20)),
+                Shape(Resources(cpu_milli=min(cpus * 1000, MAX_AMOUNT), memory_bytes=min(memory, MAX_AMOUNT))),
                 submit_ns=command.at_ns,
-                duration_ns=NEVER if run_s is None else int(run_s * SECOND),
-                estimate_ns=NEVER if request.time_min is None else max(request.time_min, 0) * 60 * SECOND,
+                duration_ns=NEVER if run_s is None else min(int(run_s * SECOND), NEVER),
+                estimate_ns=_limit_ns(request),
                 user=command.user,
                 queue=request.partitions[0] if request.partitions else "",
             )
@@ -298,10 +298,14 @@ def _task_of(job: Present, request: JobRequest) -> Task:
         job.name,
         Shape(Resources(cpu_milli=cpus * 1000, memory_bytes=job.seen.held.get("mem", 0) * 2**20)),
         duration_ns=NEVER,
-        estimate_ns=NEVER if request.time_min is None else max(request.time_min, 0) * 60 * SECOND,
+        estimate_ns=_limit_ns(request),
         user=request.user,
         queue=request.partitions[0] if request.partitions else "",
     )
+
+
+def _limit_ns(request: JobRequest) -> int:
+    return NEVER if request.time_min is None else min(max(request.time_min, 0) * 60 * SECOND, NEVER)
 
 
 def _node(node: NodeConf) -> Node:

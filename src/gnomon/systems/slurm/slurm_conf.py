@@ -24,6 +24,7 @@ from gnomon.systems.slurm.lines import Line, Opener, included_from, read_lines
 from gnomon.systems.slurm.node_lines import NodeLine, down_nodes, node_lines
 from gnomon.systems.slurm.options import KEYS, LINES, NEWEST, OLDEST, REPEATED, Version, default_of
 from gnomon.systems.slurm.partition_lines import Cluster, node_sets, partitions_of
+from gnomon.systems.slurm.scheduler_parameters import scheduler_parameters
 from gnomon.systems.slurm.topology_conf import blocks_of, by_place, switches_of
 
 _VERSION = re.compile(
@@ -124,7 +125,7 @@ class _Reader:
             nodes,
             partitions,
             options=values_of,
-            scheduler=parameters(values_of.get("schedulerparameters", "")),
+            scheduler=scheduler_parameters(values_of.get("schedulerparameters", ""), self.notes),
             licenses=licenses_of(*options.get("licenses", ("",))),
             switches=switches,
             blocks=blocks,
@@ -208,19 +209,6 @@ class _Reader:
         if "switchasnoderank" in written.get("topologyparam", "").lower():
             by_name = by_place(nodes, [switch for switch in switches if not switch.switches])
         return by_name, switches, (), ()
-
-
-def parameters(text: str) -> dict[str, str]:
-    """SchedulerParameters and the like: each entry in lower case with its value; of equal ones the first holds.
-
-    >>> parameters("bf_interval=30,bf_continue,defer,BF_Interval=60")
-    {'bf_interval': '30', 'bf_continue': '', 'defer': ''}
-    """
-    result: dict[str, str] = {}
-    for entry in _words(text):
-        name, _, value = entry.partition("=")
-        result.setdefault(name.strip().lower(), value.strip())
-    return result
 
 
 def licenses_of(text: str, line: Line | None = None) -> dict[str, int]:

@@ -17,6 +17,8 @@ from gnomon.systems.slurm.lines import Line
 _SWITCH_KEYS = keys_of(longs="LinkSpeed", texts="Nodes Switches")
 _BLOCK_KEYS = keys_of(texts="Nodes")
 _SIZES_MAX = 16
+LEVELS_MAX = 64
+"""So many levels of switches are read: a bound of Gnomon."""
 
 
 def switches_of(lines: Iterable[Line], nodes: Iterable[str], notes: Notes) -> tuple[Switch, ...]:
@@ -109,13 +111,19 @@ def _check_tree(switches: Mapping[str, Switch], places: Mapping[str, Line]) -> N
             if child not in switches or child == switch.name:
                 text = f"Switch configuration {switch.name} has invalid child ({child})"
                 raise places[switch.name].error(text)
-    resolved = {name for name, switch in switches.items() if not switch.switches}
+    levels = {name: 1 for name, switch in switches.items() if not switch.switches}
     left = [switch for switch in switches.values() if switch.switches]
     while left:
-        later = [switch for switch in left if not resolved.issuperset(switch.switches)]
+        later = []
+        for switch in left:
+            if not levels.keys() >= set(switch.switches):
+                later.append(switch)
+                continue
+            levels[switch.name] = 1 + max(levels[child] for child in switch.switches)
+            if levels[switch.name] > LEVELS_MAX:
+                raise places[switch.name].error(f"more than {LEVELS_MAX} levels of switches", found=switch.name)
         if len(later) == len(left):
             raise places[later[0].name].error("Switch configuration is not a tree", found=later[0].name)
-        resolved.update(switch.name for switch in left if resolved.issuperset(switch.switches))
         left = later
 
 

@@ -154,3 +154,23 @@ def test_whatever_stands_in_a_file_it_is_read_or_refused(tmp_path_factory: pytes
     path.write_text(HEADER + text, encoding="utf-8")
     with suppress(InputError):
         read_parsable(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("ReqMem", "-1"),
+        ("ReqMem", "99999999999999T"),
+        ("ReqTRES", "cpu=٣"),
+        ("ReqTRES", "cpu=1,mem=99999999999999T"),
+        ("ReqTRES", "cpu"),
+        ("NNodes", "99999999999999999999"),
+        ("NNodes", "1_0"),
+        ("TimelimitRaw", "²"),
+        ("TimelimitRaw", "99999999999999999999"),
+    ],
+)
+def test_what_was_asked_for_is_looked_at_where_it_is_read(tmp_path: Path, column: str, value: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, f"JobID|{column}\n1|\n2|{value}\n")
+    assert (caught.value.line, caught.value.field, caught.value.found) == (3, column, value)

@@ -20,7 +20,18 @@ from gnomon.formats.files import Path
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
 from gnomon.systems.slurm.read.parsable import Block, Parsable
-from gnomon.systems.slurm.read.words import BY_PARTITION, NO_TIME, NOTHING, job_id, length, limit_s, moment, state
+from gnomon.systems.slurm.read.words import (
+    BY_PARTITION,
+    NO_TIME,
+    NOTHING,
+    job_id,
+    length,
+    limit_s,
+    moment,
+    size_mb,
+    state,
+    tres,
+)
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -36,6 +47,9 @@ _OTHERS: Final = ("SubmitLine", "JobID", "JobIDRaw", "State", "Elapsed", "Elapse
 _ARRAY: Final = re.compile(r"\s(?:--array(?:=|\s+)|-a\s*)[\d,:\-]+%(\d{1,9})", re.ASCII)
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\Z|\d*\Z|Unknown\Z|None\Z|INVALID\Z|N/A\Z", re.ASCII)
 _STATE: Final = re.compile(r"[A-Z_]+(?: by \S+)?\+?\Z")
+_WHOLE: Final = re.compile(r"-?\d{1,18}\Z", re.ASCII)
+_AMOUNT_MAX: Final = 2**33
+"""In MiB all that Gnomon counts; more than there is of anything else."""
 _CODE: Final = re.compile(r"(\d+:\d+)?\Z")
 _CLOCK: Final = re.compile(r"[-\d:.]*\Z|UNLIMITED\Z|Partition_Limit\Z|INVALID\Z")
 _NUMBER: Final = re.compile(r"\d*\Z")
@@ -198,7 +212,7 @@ class Parts:
         self.ids: list[npt.NDArray[np.int64]] = []
         self.raw: list[Ints] = []
         self.moments: dict[str, list[Ints]] = {name: [] for name in _MOMENTS}
-        self.words = {name: _Dictionary(name) for name in _WORDS}
+        self.words = {name: _Dictionary(name, _CHECKED.get(name)) for name in _WORDS}
         self.counts = {name: _Dictionary(name, _count) for name in _COUNTS}
         self.state = _Dictionary("State", state)
         self.lengths = {
@@ -325,10 +339,25 @@ def _count(text: str) -> int:
     """A number; -1 where there is none."""
     if text in NOTHING:
         return -1
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError("not a number", found=text) from None
+    if not _WHOLE.match(text):
+        raise InputError("not a number", found=text)
+    return int(text)
+
+
+def _resources(text: str) -> str:
+    """The text, which is looked at when the job is submitted."""
+    if any(amount > _AMOUNT_MAX for amount in tres(text).values()):
+        raise InputError("more than any cluster has", found=text)
+    return text
+
+
+def _memory(text: str) -> str:
+    if (size_mb(text) or 0) > _AMOUNT_MAX:
+        raise InputError("more than any cluster has", found=text)
+    return text
+
+
+_CHECKED: Final = {"ReqMem": _memory, "ReqTRES": _resources}
 
 
 def _elapsed(text: str) -> int:
@@ -338,4 +367,4 @@ def _elapsed(text: str) -> int:
 
 def _raw_limit(text: str) -> int:
     """A limit in minutes."""
-    return limit_s(text) if not text.isdigit() else int(text) * 60
+    return limit_s(text) if not _WHOLE.match(text) else max(0, int(text)) * 60

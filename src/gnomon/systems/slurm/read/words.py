@@ -23,6 +23,7 @@ BY_PARTITION: Final = -2
 
 _EPOCH: Final = datetime(1970, 1, 1)
 _LENGTH: Final = re.compile(r"(-?)(?:(\d+)-)?(?:(\d+):)?(?:(\d+):)?(-?\d+)(?:\.\d+)?\Z", re.ASCII)
+_DIGITS_MAX: Final = 10
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)[iB]*([nc]?)\Z", re.ASCII | re.IGNORECASE)
 _ID: Final = re.compile(r"(\d+)(?:_(?:(\d+)|\[([^\]]*)\]?))?(?:\+(\d+))?(?:\.(\S+))?\Z", re.ASCII)
 _MIB: Final = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3, "E": 1024**4}
@@ -54,7 +55,7 @@ def length(text: str) -> int | None:
     if text in NOTHING or text.upper() in ("UNLIMITED", "PARTITION_LIMIT"):
         return None
     found = _LENGTH.match(text)
-    if found is None:
+    if found is None or any(part is not None and len(part) > _DIGITS_MAX for part in found.groups()):
         raise InputError("not a length of time", found=text, allowed="[D-]HH:MM:SS")
     sign, days, first, second, last = found.groups()
     hours, minutes = (first, second) if second is not None else (None, first)
