@@ -12,6 +12,7 @@ from gnomon import api
 from gnomon.engine.log import Kind
 from gnomon.engine.log import State as Ends
 from gnomon.model.errors import InputError
+from gnomon.systems.slurm.present import request_of
 from gnomon.systems.slurm.read.jobs import of_record
 from gnomon.systems.slurm.read.nodes import node_of
 from gnomon.systems.slurm.read.pairs import read_config, read_records
@@ -159,9 +160,7 @@ def test_what_is_missing_is_told() -> None:
         read_scenario([printed.path("live/squeue.txt")])
 
 
-def test_a_list_of_licences_that_is_cut_off_is_at_fault(tmp_path: Path) -> None:
-    cut = tmp_path / "jobs.txt"
-    whole = printed.text("live/scontrol-show-job.txt")
-    cut.write_text(whole[: whole.index("Licenses=matlab:") + len("Licenses=matlab:")])
+def test_a_list_of_licences_that_is_cut_off_is_at_fault() -> None:
+    record = next(iter(read_records(printed.text("live/scontrol-show-job.txt"))))
     with pytest.raises(InputError, match="not a list of licences"):
-        read_scenario((*SHOWN, cut))
+        request_of(replace(of_record(record), licenses="matlab:4,ansys:"))
