@@ -10,7 +10,7 @@ LOCK  := requirements/lock.txt
 TRACE := examples/data/KTH-SP2-1996-2.1-cln.swf.gz
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo test conformance lint bench lock clean
 
 help: ## list these commands
 	@echo "usage: make COMMAND [PYTHON=python3.12]"
@@ -28,8 +28,11 @@ demo: $(READY) ## compare six policies on a real log, then explain a pending pod
 	@echo
 	@echo "The comparison as a page, for any browser: demo/compare.html"
 
-test: lint ## lint, then run all tests
-	$(BIN)/pytest -n 2 -q
+test: lint ## lint, then run all tests but those beside real engines
+	$(BIN)/pytest -n 2 -q -m "not conformance"
+
+conformance: $(READY) ## the same commands to the model and to real engines, where those are installed
+	$(BIN)/pytest -q -m conformance -rs
 
 lint: $(READY) ## check form, types and import rules
 	$(BIN)/ruff check .
