@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gnomon.insight import verify as module
-from gnomon.insight.verify import Answer, Case, Verdict, case_files, read_case, verify
+from gnomon.insight.verify import Answer, Case, Verdict, case_files, read_case, verify, verify_file
 from gnomon.model.errors import InputError
 from tests.shared import SHARED, needs_shared
 
@@ -74,3 +74,15 @@ def test_every_recording_is_read() -> None:
     paths = list(case_files([SHARED / "golden"]))
     assert len(paths) > 100
     assert {read_case(path)["system"] for path in paths} >= {"kubernetes", "slurm", "ray", "spark", "flink"}
+
+
+def test_a_case_that_cannot_be_played_names_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps({"name": "a", "system": "slurm", "slurm_conf": 5, "steps": [], "outcome": {}}))
+    with pytest.raises(InputError, match="not as a case of Slurm has it") as raised:
+        verify_file(path)
+    assert (raised.value.file, raised.value.field) == (str(path), "slurm_conf")
+    path.write_text(json.dumps({"name": "a", "system": "slurm", "slurm_conf": "x", "steps": [], "outcome": {}}))
+    with pytest.raises(InputError, match=r"slurm\.conf, line 1: Parse error") as raised:
+        verify_file(path)
+    assert raised.value.file == str(path)

@@ -19,11 +19,10 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Short for -o json.")] = False,
 ) -> None:
     """Set what the model does against what the real engine did, case by case. Exit code 1 when one disagrees."""
-    from gnomon.insight.verify import case_files, read_case
-    from gnomon.insight.verify import verify as judge
+    from gnomon.insight.verify import case_files, verify_file
     from gnomon.report.text import table
 
-    verdicts = [judge(read_case(path)) for path in case_files(cases)]
+    verdicts = [verify_file(path) for path in case_files(cases)]
     answers = {True: "yes", False: "no", None: "-"}
     wide = output is Output.WIDE
     rows = [

@@ -67,6 +67,17 @@ def verify(case: Case) -> Verdict:
     return Verdict(name, system, agrees, tuple(differences), outcome)
 
 
+def verify_file(path: str | Path) -> Verdict:
+    """What comes of the case in a file. Raises InputError with the file for what cannot be played."""
+    case = read_case(path)
+    try:
+        return verify(case)
+    except InputError as error:
+        if error.file is None:
+            raise error.at(file=str(path)) from None
+        raise InputError(str(error), file=str(path)) from None  # its files are texts in the case
+
+
 def read_case(path: str | Path) -> Case:
     """One recorded case. Raises InputError when the file is none."""
     try:

@@ -99,7 +99,10 @@ _FILTERS: Final[dict[str, Callable[[str], Callable[[Job], bool]]]] = {
 
 def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     """One scontrol command that changes something. Raises InputError for one that is not modelled."""
-    answer = _scontrol(state, args, user)
+    try:
+        answer = _scontrol(state, args, user)
+    except ValueError as error:
+        raise InputError(f"not a number in a command of scontrol: {error}", found=" ".join(args)) from None
     state.line.renew()
     return answer
 

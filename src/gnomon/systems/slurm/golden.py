@@ -16,6 +16,7 @@ from gnomon.systems.slurm import commands, nodes
 from gnomon.systems.slurm.accounts import Accounts
 from gnomon.systems.slurm.books import books
 from gnomon.systems.slurm.controller import Controller
+from gnomon.systems.slurm.golden_form import check_case
 from gnomon.systems.slurm.job import BACKFILL, MAIN, OVER, Job
 from gnomon.systems.slurm.lifecycle import new_id
 from gnomon.systems.slurm.look_ahead import shown, test_only
@@ -65,9 +66,7 @@ def judge(case: Mapping[str, Any]) -> tuple[bool | None, Sequence[str], object]:
 
 def play(case: Mapping[str, Any], *, wakes_ns: tuple[int, int] = WAKES_NS) -> Outcome:
     """What the model does with a case, in the recorded form. Raises InputError for what cannot be read."""
-    for key in ("slurm_conf", "steps", "outcome"):
-        if key not in case:
-            raise InputError(f"a case of Slurm needs '{key}'", field=str(case.get("name", "")))
+    check_case(case)
     return _Player(case, wakes_ns).play()
 
 

@@ -333,13 +333,16 @@ class SlurmScheduler(Placer):
         self.state.now_ns = self._board.now
         program, args = words[0], list(words[1:])
         self._board.row(Kind.EVENT, details={"message": " ".join(words)})
+        text, code = "", 0
         if program == "scancel":
-            commands.scancel(self.state, args, "root")
+            text, code = commands.scancel(self.state, args, "root")
         elif program == "cloud":
             if self.state.power is not None:
                 self.state.power.cloud(args)
         else:
-            commands.scontrol(self.state, args, "root")
+            text, code = commands.scontrol(self.state, args, "root")
+        if code:
+            self._board.row(Kind.EVENT, details={"message": f"{program}: {text}"})
         self.controller.ask()
 
     def check(self) -> None:

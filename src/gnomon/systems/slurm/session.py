@@ -24,13 +24,14 @@ from gnomon.formats.files import read_text
 from gnomon.model.errors import InputError
 from gnomon.model.quantity import parse_duration
 from gnomon.model.work import Note
+from gnomon.systems.slurm.command_form import check_command
 from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
 
 PROGRAMS: Final = ("sbatch", "scontrol", "scancel", "cloud")
 _LINE: Final = re.compile(r"@(\S+)\s+(\S+)\s+(\S.*)")
-_RUNS: Final = re.compile(r"\s#\s*runs\s+(\S+?)(?:[,\s]+exit\s+(\d+))?\s*$")
+_RUNS: Final = re.compile(r"\s#\s*runs\s+(\S+?)(?:[,\s]+exit\s+(\d{1,9}))?\s*$", re.ASCII)
 LOOKS: Final = re.compile(r"^@\d\S*[ \t]+\S+[ \t]+(?:sbatch|scontrol|scancel|cloud)\b", re.MULTILINE)
 """What a session looks like."""
 
@@ -78,6 +79,7 @@ def _command(line: str, folder: str, site: Site) -> Command:
     if words[0] not in PROGRAMS:
         raise InputError("not modelled: a command", found=words[0], allowed=", ".join(PROGRAMS))
     if words[0] != "sbatch":
+        check_command(words)
         return Command(at_ns, matched[2], words)
     said = submission(words[1:], _script(words, folder), user=matched[2], site=site)
     if not isinstance(said, Submission):
