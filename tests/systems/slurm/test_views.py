@@ -170,3 +170,10 @@ def test_the_command_line_shows_views_at_the_end(capsys: pytest.CaptureFixture[s
     assert "$ sinfo -s\nPARTITION AVAIL  TIMELIMIT   NODES(A/I/O/T) NODELIST\n" in out
     assert out.count(" bob ") == 1 + len(rows(run().view("squeue -u bob")))  # the command is there too
     assert gnomon(["simulate", *files, "--until", "0.5s", "--view", "sqeue"]) == 2
+
+
+@pytest.mark.parametrize("command", ["squeue --foo", "squeue -S x", "sinfo -lZ", "sacct --duplicates", "sprio -o %i"])
+def test_an_option_that_would_be_passed_over_is_refused(command: str) -> None:
+    with pytest.raises(InputError, match="not modelled: an option") as raised:
+        run().view(command)
+    assert raised.value.field == "view"

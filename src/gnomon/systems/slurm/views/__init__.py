@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Final
 
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.systems.slurm.ranking import MultifactorRanking
@@ -17,6 +18,26 @@ from gnomon.systems.slurm.views.sinfo import sinfo
 from gnomon.systems.slurm.views.sprio import sprio
 from gnomon.systems.slurm.views.squeue import squeue
 from gnomon.systems.slurm.views_share import share_table
+
+_OPTIONS: Final = {
+    "squeue": (
+        "otuApqnjOSwM",
+        "-h -l -r -o -t -u -p -A -q -n -j -O --noheader --long --array --start --format --Format --states --state "
+        "--user --partition --account --qos --name --jobs --job",
+    ),
+    "sinfo": (
+        "opntS",
+        "-h -l -N -s -R -a -o -p --noheader --long --Node --summarize --list-reasons --all --format --partition",
+    ),
+    "sprio": ("juopM", "-h -l -n -w -u -j --noheader --long --norm --weights --user --users --jobs --job"),
+    "sshare": ("uAMo", "-a -l -P -u --all --long --parsable2 --users"),
+    "sacct": (
+        "oSEuAjsqrM",
+        "-P -p -n -a -X -o -u -A -j -s --parsable2 --parsable --noheader --allusers --allocations --format --user "
+        "--users --account --accounts --jobs --job --state --states",
+    ),
+}
+"""Of each program the letters that take a value, and what is looked at."""
 
 PROGRAMS = ("squeue", "sinfo", "sprio", "sshare", "sacct", "sdiag", "scontrol")
 
@@ -59,6 +80,19 @@ def _sshare(state: State, args: Sequence[str]) -> str:
     return share_table(state.usage, state.priorities.fair, long=long, parsable=parsable, users=whom)
 
 
+def _check_options(program: str, words: Sequence[str]) -> None:
+    """Raises InputError for an option that would be passed over."""
+    valued, text = _OPTIONS.get(program, ("", ""))
+    known = text.split()
+    if not known:
+        return
+    said = flags(words, valued) | {word[:2] for word in words if word[:1] == "-" and word[1:2] in set(valued)}
+    unknown = sorted(said - set(known))
+    if unknown:
+        problem = f"{program}: not modelled: an option"
+        raise InputError(problem, field="view", found=unknown[0], allowed=", ".join(known))
+
+
 def view(state: State, command: str, now_ns: int) -> str:
     """What a command line would print at a moment that the run has come to. Raises InputError."""
     try:
@@ -67,6 +101,7 @@ def view(state: State, command: str, now_ns: int) -> str:
         raise InputError(f"quotes that do not match: {error}", field="view", found=command) from None
     if not words:
         raise InputError("no command", field="view", allowed=", ".join(PROGRAMS))
+    _check_options(words[0], words[1:])
     before = state.now_ns
     state.now_ns = max(now_ns, before)
     try:
