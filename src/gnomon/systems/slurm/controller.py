@@ -182,8 +182,8 @@ class Controller:
     def _arm_calculation(self) -> None:
         """The next PriorityCalcPeriod is waited for if somebody could start out of turn; otherwise whoever looks at
         priorities catches up."""
-        period, waits = self.state.priorities.period_ns, self.state.pending and self._plan.somebody_fits
-        if period and waits and self._calc_timer < 0:
+        period, several = self.state.priorities.period_ns, len(self.state.pending) > 1
+        if period and several and self._plan.somebody_fits and self._calc_timer < 0:
             due = (self.state.now_ns // period + 1) * period
             self._calc_timer = self.state.world.at(due, self._calculate)
 

@@ -84,7 +84,7 @@ class Queue:
             value[order, planning.KIND] = planning.PYTHON
         length = len(order)
         if not whole:
-            able = (value[order, planning.CPUS] <= state.selector.free_cpus(state.occupancy)) | (
+            able = (value[order, planning.CPUS] <= state.selector.free_cpus(state.occupancy, state.up)) | (
                 value[order, planning.KIND] == planning.PYTHON
             )
             length = int(np.flatnonzero(able)[-1]) + 1 if able.any() else 0

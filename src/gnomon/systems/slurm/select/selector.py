@@ -95,7 +95,7 @@ class Selector:
     ) -> Allocation | None:
         """What the job gets now, None: it does not get what it asks. ``usable``: nodes that may be taken, ``required``:
         nodes that have to be among them; ``extra``: what nodes weigh more for this job."""
-        if demand.unit[0] != rule.NOTHING and self.least_cpus(demand) > self._idle_cpus(occupancy, usable):
+        if demand.unit[0] != rule.NOTHING and self.least_cpus(demand) > self.free_cpus(occupancy, usable):
             return None
         if extra is not None:
             self.trial.columns.extra[:] = extra
@@ -196,20 +196,12 @@ class Selector:
         """Whether what is chosen for it are cores (or what else) as for most of the cluster."""
         return self._of(demand) is self._main
 
-    def free_cpus(self, occupancy: Occupancy) -> int:
-        """CPUs that are free, or more: nobody who asks for more gets them now. Nodes of partitions that share count
-        in full."""
+    def free_cpus(self, occupancy: Occupancy, usable: Mask) -> int:
+        """CPUs that are free on some nodes, or more: nobody who asks for more gets them there now. Nodes of partitions
+        that share count in full."""
         h, o = self._main.columns, occupancy.columns.columns
-        if self._counts_in_full:
-            return int(h.cpus.sum())
-        return int(np.dot(o.idle, h.tpc))
-
-    def _idle_cpus(self, occupancy: Occupancy, usable: Mask) -> int:
-        """The same of some nodes."""
-        h, o = self._main.columns, occupancy.columns.columns
-        if self._counts_in_full:
-            return int(h.cpus.sum())
-        return int(np.dot(o.idle * h.tpc, usable))
+        cpus = h.cpus if self._counts_in_full else o.idle * h.tpc
+        return int(np.dot(cpus, usable))
 
     # -------------------------------------------------------------- kernels
 
