@@ -180,5 +180,6 @@ def test_help_is_there_at_once() -> None:
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.5
 
 
-def test_completion_is_offered() -> None:
+def test_completion_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # whatever shell runs the tests
     assert "gnomon" in start("--show-completion", "bash").stdout
