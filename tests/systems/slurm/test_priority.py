@@ -1,6 +1,7 @@
 """Priorities: the formula's examples, recorded values, columns against single jobs."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,13 +10,11 @@ from hypothesis import strategies as st
 from gnomon.systems.slurm.priority import (
     INFINITE_MIN,
     Basic,
-    Columns,
+    Lasting,
     Size,
     Standing,
     Weights,
     factors,
-    priorities,
-    raised,
     size_factor,
 )
 from tests.systems.slurm.accounting import recorded, text
@@ -116,15 +115,6 @@ def test_priorities_stay_between_1_and_32_bits() -> None:
     assert factors(Weights(), Size(1, 1), Standing(site=2**31, nice=-(2**31)), 0).priority == 2**32 - 1
 
 
-def test_incr_only_never_lowers_and_nothing_lifts_a_hold() -> None:
-    columns = Columns.of(Weights(), Size(1, 1), [Standing(site=5), Standing(site=20), Standing(site=9)])
-    new = priorities(Weights(), columns, 0)
-    old = new.copy()
-    old[:] = [10, 10, 0]
-    assert raised(Weights(flags=frozenset({"INCR_ONLY"})), old, new).tolist() == [10, 20, 0]
-    assert raised(Weights(), old, new).tolist() == [5, 20, 0]
-
-
 def test_recorded_priorities_of_the_basic_plugin() -> None:
     basic = Basic()
     nice = {"b-nice": 100, "d-nice2": 2}
@@ -162,8 +152,8 @@ weightings = st.builds(
 )
 
 
-@given(weightings, st.lists(standings, max_size=8), st.integers(0, 2 * 10**6))
-def test_many_jobs_get_what_each_gets_alone(weights: Weights, jobs: list[Standing], now: int) -> None:
+@given(weightings, standings, st.integers(0, 2 * 10**6))
+def test_what_lasts_with_age_and_fair_share_is_the_priority(weights: Weights, one: Standing, now: int) -> None:
     size = Size(64, 1024)
-    together = priorities(weights, Columns.of(weights, size, jobs), now).tolist()
-    assert together == [factors(weights, size, one, now).priority for one in jobs]
+    lasting = Lasting.of(weights, size, replace(one, accrue_s=None, fairshare=0.123))
+    assert lasting.priority(weights, one.accrue_s, one.fairshare, now) == factors(weights, size, one, now).priority

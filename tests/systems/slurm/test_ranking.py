@@ -1,14 +1,10 @@
 """Priorities over time: what lasts is kept, and periods that nobody looked at are caught up with."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gnomon.systems.slurm.priority import Lasting, Size, Standing, Weights, factors
 from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.select import Selector
 from gnomon.systems.slurm.state import SECOND
@@ -24,39 +20,6 @@ FAIR = (
     "PriorityMaxAge=1-0",
     "PriorityDecayHalfLife=1:00:00",
 )
-
-standings = st.builds(
-    Standing,
-    accrue_s=st.none() | st.integers(0, 10**6),
-    fairshare=st.floats(0, 1),
-    assoc=st.floats(0, 1),
-    partition=st.floats(0, 1),
-    qos=st.floats(0, 1),
-    nodes=st.integers(1, 4),
-    cpus=st.integers(1, 32),
-    limit_min=st.none() | st.integers(1, 1000),
-    tres=st.just({"cpu": 0.5}),
-    nice=st.integers(-1000, 1000),
-)
-weighings = st.builds(
-    Weights,
-    age=st.integers(0, 5000),
-    assoc=st.integers(0, 5000),
-    fairshare=st.integers(0, 5000),
-    jobsize=st.integers(0, 5000),
-    partition=st.integers(0, 5000),
-    qos=st.integers(0, 5000),
-    tres=st.just({"cpu": 777.0}),
-    favor_small=st.booleans(),
-)
-
-
-@settings(deadline=None)
-@given(weighings, standings, st.integers(0, 2 * 10**6))
-def test_what_lasts_with_age_and_fair_share_is_the_priority(weights: Weights, one: Standing, now_s: int) -> None:
-    size = Size(4, 32)
-    lasting = Lasting.of(weights, size, replace(one, accrue_s=None, fairshare=0.123))
-    assert lasting.priority(weights, one.accrue_s, one.fairshare, now_s) == factors(weights, size, one, now_s).priority
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -93,6 +56,21 @@ def test_age_grows_only_at_the_periods(tmp_path: Path) -> None:
     assert (before, job.priority) == (1, aged)
     one.run_to(599)
     assert job.priority == aged
+
+
+def test_with_incr_only_a_priority_never_falls(tmp_path: Path) -> None:
+    """a uses all there is, so that her fair share falls at the first period, and her priority but for the flag."""
+    after = {}
+    for flags in ((), ("PriorityFlags=INCR_ONLY",)):
+        one = machine(tmp_path, *FAIR, *flags)
+        one.submit(JobRequest(user="a", tasks=32, time_min=600, run_s=20000.0), 0)
+        one.submit(JobRequest(user="a", tasks=32, time_min=600, run_s=20000.0), 1)
+        (job,) = (job for job in one.state.pending if job.id == 2)
+        before = job.priority
+        one.run_to(600)
+        after[flags] = job.priority - before
+    assert after[()] < -5000
+    assert after["PriorityFlags=INCR_ONLY",] >= 0
 
 
 def test_the_order_changes_with_the_priorities(tmp_path: Path) -> None:

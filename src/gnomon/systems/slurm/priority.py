@@ -1,4 +1,4 @@
-"""Priorities: multifactor, for one job and for columns of many, and basic.
+"""Priorities: multifactor, at once or again and again, and basic.
 
 A priority is the sum of weighted factors from 0 to 1, plus the site's, less nice, cut down to a whole number from 1 to
 2**32 - 1. All sums are of doubles in Slurm's order, so that the last digit is the same. Times are whole seconds, as
@@ -9,14 +9,8 @@ slurmctld reads its clock. Source: ``set_priority_factors``, ``_get_priority_int
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 PRIORITY_MAX = 2**32 - 1
 INFINITE_MIN = 2**32 - 1
@@ -199,72 +193,11 @@ class Lasting:
         return cut(total + self.tres + float(self.site) - float(self.nice))
 
 
-# ------------------------------------------------------------------ many jobs
-
-
-@dataclass
-class Columns:
-    """The same of many jobs, a row each (a job that may run in several partitions: a row for each of them).
-
-    ``accrue_s`` -1: no age; ``fairshare``: the factors; the others are weighted, for they stay while a job waits.
-    """
-
-    accrue_s: Ints
-    fairshare: Floats
-    assoc: Floats
-    jobsize: Floats
-    partition: Floats
-    qos: Floats
-    tres: Floats
-    site: Floats
-    nice: Floats
-
-    @classmethod
-    def of(cls, weights: Weights, size: Size, standings: Sequence[Standing]) -> Columns:
-        """The columns of these jobs. What is weighted already: all but the age and the fair-share."""
-        rows = [factors(weights, size, one, 0) for one in standings]
-        return cls(
-            np.array([-1 if one.accrue_s is None else one.accrue_s for one in standings], dtype=np.int64),
-            np.array([one.fairshare for one in standings], dtype=np.float64),
-            np.array([row.assoc for row in rows], dtype=np.float64),
-            np.array([row.jobsize for row in rows], dtype=np.float64),
-            np.array([row.partition for row in rows], dtype=np.float64),
-            np.array([row.qos for row in rows], dtype=np.float64),
-            np.array([_in_turn(row.tres) for row in rows], dtype=np.float64),
-            np.array([row.site for row in rows], dtype=np.float64),
-            np.array([row.nice for row in rows], dtype=np.float64),
-        )
-
-
 def _in_turn(values: Mapping[str, float]) -> float:
     total = 0.0
     for value in values.values():
         total += value
     return total
-
-
-def priorities(weights: Weights, columns: Columns, now_s: int) -> Ints:
-    """The priorities of many jobs: the same as of each alone.
-
-    >>> columns = Columns.of(Weights(age=1000), Size(1, 1), [Standing(accrue_s=0), Standing()])
-    >>> priorities(Weights(age=1000), columns, 302400).tolist()
-    [500, 1]
-    """
-    age = np.zeros(len(columns.accrue_s))
-    if weights.age:
-        waited = np.maximum(0, now_s - columns.accrue_s)
-        age = np.where(waited < weights.max_age_s, waited / float(weights.max_age_s), 1.0)
-        age[columns.accrue_s < 0] = 0.0
-    total = age * float(weights.age) + columns.assoc
-    total = total + columns.fairshare * float(weights.fairshare)
-    total = total + columns.jobsize + columns.partition + columns.qos + columns.tres + columns.site - columns.nice
-    return np.minimum(np.maximum(total, 1.0), float(PRIORITY_MAX)).astype(np.int64)
-
-
-def raised(weights: Weights, old: Ints, new: Ints) -> Ints:
-    """What the priorities become: the new ones, or with INCR_ONLY the larger of both; what is 0 stays on hold."""
-    after = np.maximum(old, new) if "INCR_ONLY" in weights.flags else new
-    return np.where(old == 0, 0, after)
 
 
 # ------------------------------------------------------------------ basic
