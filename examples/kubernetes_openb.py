@@ -16,8 +16,9 @@ from time import process_time
 
 from gnomon.api import Kind, Run, State, simulate
 from gnomon.model.quantity import format_seconds
+from gnomon.systems.kubernetes.annotations import DURATION
 from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
-from gnomon.systems.kubernetes.scenario import DURATION, scenario_of
+from gnomon.systems.kubernetes.scenario import scenario_of
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.traces import openb
 
@@ -45,8 +46,10 @@ def objects(nodes: str, tasks: str) -> Objects:
     for task in map(work.task, range(len(work))):
         asked = task.shape.request
         requests = {"cpu": asked.cpu_milli, "memory": asked.memory_bytes, GPU: asked.amount("gpu") // 10}
+        requests = {name: amount for name, amount in requests.items() if amount}
+        limits = {GPU: requests[GPU]} if GPU in requests else {}  # the API server wants both to be equal
         spec = PodSpec(
-            (Container("main", requests={name: amount for name, amount in requests.items() if amount}),),
+            (Container("main", requests=requests, limits=limits),),
             node_selector={MODEL: task.shape.node_kinds[0]} if task.shape.node_kinds else {},
         )
         pods.append(Pod(task.id, annotations={DURATION: f"{format_seconds(task.duration_ns)}s"}, spec=spec))
@@ -72,6 +75,9 @@ def main(nodes: str, tasks: str) -> None:
         print(f"{name:24} {share:6.1%} used, {1 - found['headroom'][name]:6.1%} at the peak")
     for text, pods in pending(run).most_common(5):
         print(f"{pods:5,} wait: {text}")
+    others = [int(state) for state in run.outcome.state if state not in (State.DONE, State.WAITING)]
+    if others:
+        print(f"{len(others):5,} never run, or do not end: the API server refuses them, or they are killed")
 
 
 if __name__ == "__main__":

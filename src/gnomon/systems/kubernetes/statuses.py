@@ -29,6 +29,11 @@ class Refusal:
         return "Unschedulable" if self.resolvable else "UnschedulableAndUnresolvable"
 
 
+def _distinct(numbers: Ints) -> list[int]:
+    """The values, in order. They are few, and small from 0 on: counting takes a tenth of the time of ``np.unique``."""
+    return np.flatnonzero(np.bincount(numbers)).tolist()
+
+
 @dataclass
 class Statuses:
     """The statuses of all nodes for one pod, as columns; ``special`` has those that are not the filters' own view of
@@ -53,13 +58,11 @@ class Statuses:
         if self.outside is not None:
             by[self.outside] = PASSES
         found: list[tuple[Refusal, Ints]] = []
-        for k in np.unique(by):
-            if k == PASSES:
-                continue
+        for k in _distinct(by[by != PASSES]):
             plugin, nodes = self.filters[k], np.flatnonzero(by == k)
             codes = self.codes[nodes]
             for text, mask in plugin.reasons(self.query, nodes, codes):
-                for code in np.unique(codes[mask]):
+                for code in _distinct(codes[mask]):
                     refusal = Refusal(plugin.name, plugin.resolvable[code], (text,))
                     found.append((refusal, nodes[mask & (codes == code)]))
         for node, special in self.special.items():
