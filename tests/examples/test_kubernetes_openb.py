@@ -1,4 +1,4 @@
-"""The openb cluster as Kubernetes objects: none of its pods is refused by the API server, and those that fit are done."""
+"""The openb cluster as Kubernetes objects: the API server refuses none of its pods, and those that fit are done."""
 
 from pathlib import Path
 
