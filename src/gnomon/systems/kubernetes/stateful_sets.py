@@ -6,71 +6,31 @@ off by default and counts as 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from gnomon.engine.log import Reason
-from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.desk import Desk
 from gnomon.systems.kubernetes.makers import Fleet, Rollout
-from gnomon.systems.kubernetes.replica_sets import Retrying
+from gnomon.systems.kubernetes.placed import PlacedController
 from gnomon.systems.kubernetes.workloads import StatefulSet
 
 
-class StatefulSetController:
-    """One StatefulSet; ``fleets`` by their numbers, one a version, each with a place for every ordinal."""
+class StatefulSetController(PlacedController):
+    """One StatefulSet: a place for every ordinal."""
+
+    kind = "StatefulSet"
 
     def __init__(self, rollout: Rollout, fleets: dict[int, Fleet], desk: Desk) -> None:
-        self._rollout, self._fleets, self._desk = rollout, fleets, desk
-        self._held: dict[int, int] = {}
-        self._coming: set[int] = set()
-        self._retry = Retrying(desk)
-        self._woken = False
+        super().__init__(rollout.specs, fleets, desk)
         self._current = rollout.specs[0][2]
-        self.tasks: Sequence[int] = [task for fleet in fleets.values() for task in fleet.tasks]
-        for fleet in fleets.values():
-            self._coming.update(task for task in fleet.tasks if task in desk.submitted)
-        for at_ns, _, _ in rollout.specs:
-            desk.at(at_ns, self)
-
-    @property
-    def about(self) -> str:
-        """Its name."""
-        one = next(iter(self._fleets.values()))
-        return f"StatefulSet {one.namespace}/{one.workload}"
-
-    def present(self, task: int) -> None:
-        """A pod of its own was there from the beginning."""
-        self._coming.discard(task)
-
-    def wake(self) -> None:
-        """Something happened to a pod of its own."""
-        self._woken = True
-        self._desk.touch(self)
-
-    def enter(self, task: int, row: int) -> None:
-        """A pod of its own is to be created."""
-        self._coming.discard(task)
-        self._held[task] = row
-        self._woken = True
-        self._desk.touch(self)
-
-    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
-        """A pod is gone, and known to be: the controller makes it anew when it is its turn."""
-        self._desk.touch(self)
-        return replace(usual, retry=True, delay_ns=0, in_place=False, at_ns=self._desk.now, limit=-1)
 
     def sync(self) -> None:
         """One look from the first ordinal to the last, then from the last down."""
-        specs = [one for one in self._rollout.specs if one[0] <= self._desk.now]
+        specs = self._due()
         if not specs:
             return
-        woken, self._woken = self._woken, False
         _, spec, number = specs[-1]
         assert isinstance(spec, StatefulSet)
         newest, old = self._fleets[number].tasks, self._fleets[self._current].tasks
-        if self._retry.blocked(woken=woken) or self._coming:
-            return
         one_by_one = spec.pod_management == "OrderedReady"
         if self._fill(spec, newest, old, one_by_one=one_by_one) or self._shrink(spec, one_by_one=one_by_one):
             return
@@ -107,22 +67,11 @@ class StatefulSetController:
 
     def _make(self, ordinal: int, wanted: int) -> bool:
         """Create the pod of an ordinal; whether it was taken, or is on its way."""
-        desk = self._desk
         for task in self._of(ordinal):
             if task != wanted and task in self._held:  # of a version that is not wanted any more
                 del self._held[task]
-                desk.delete(task, -1)
-        if wanted not in self._held:
-            self._coming.add(wanted)
-            desk.hands.submit(wanted, desk.now)
-            return True
-        text = desk.create(wanted, self._held[wanted])
-        if text is None:
-            del self._held[wanted]
-            return True
-        desk.refusal(wanted, text)
-        self._retry.refused(self)
-        return False
+                self._desk.delete(task, -1)
+        return self._create(wanted)
 
     def _shrink(self, spec: StatefulSet, *, one_by_one: bool) -> bool:
         """Delete the pods of ordinals that are too many, the last first; whether that is all for now."""
@@ -139,7 +88,7 @@ class StatefulSetController:
 
     def _is_new(self, spec: StatefulSet, task: int) -> bool:
         """Whether the pod of a task is as the present version has it, though it was made for an earlier one."""
-        alike = {number for _, one, number in self._rollout.specs if one.template == spec.template}
+        alike = {number for _, one, number in self._specs if one.template == spec.template}
         return any(task in self._fleets[number].tasks for number in alike)
 
     def _is_whole(self, spec: StatefulSet) -> bool:
@@ -162,11 +111,3 @@ class StatefulSetController:
     def _delete(self, task: int, text: str) -> None:
         row = self._desk.event("SuccessfulDelete", text, about=self.about, task=task)
         self._desk.delete(task, row)
-
-    def waiting(self) -> Iterable[int]:
-        """The tasks that are held back."""
-        return self._held
-
-    def is_busy(self) -> bool:
-        """Whether a change is still to come, or a pod that was refused may be taken now."""
-        return self._rollout.specs[-1][0] > self._desk.now or self._retry.is_promising()
