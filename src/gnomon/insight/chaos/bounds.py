@@ -29,9 +29,6 @@ TIMES: Final[Mapping[str, Callable[[Facts], Sequence[Span]]]] = {
 runs again; ``detection``: fault to its notice. What has not
 come counts as long as it has lasted, or as never: :mod:`gnomon.insight.chaos.facts`."""
 
-OF_TASKS: Final = ("wait", "turnaround", "slowdown")
-"""Measures that every task has."""
-
 SHARES: Final = ("availability", "goodput")
 """Parts of a whole, as among the metrics of a run. ``availability``: 1 - node time of crashes, reboots and partitions /
 all node time; ``goodput``: processor time that was of use / that of all attempts and copies that ended."""

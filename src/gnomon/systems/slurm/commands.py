@@ -24,7 +24,6 @@ from gnomon.systems.slurm.times import limit_minutes
 
 FINISHED: Final = "Job has already finished"
 PENDS: Final = "Job is pending execution"
-NO_JOB: Final = "slurm_suspend error: Invalid job id specified"
 _Record = TypeVar("_Record", JobRequest, PartitionConf)
 Answer = tuple[str, int]
 """What is printed, and the exit code."""

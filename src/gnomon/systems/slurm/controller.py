@@ -174,11 +174,6 @@ class Controller:
         """When time limits are looked at first, not before a time."""
         return -(-(time_ns - self._phase) // CHECK_EVERY) * CHECK_EVERY + self._phase
 
-    @property
-    def calculation(self) -> int:
-        """The number of the timer of PriorityCalcPeriod, -1: none is set."""
-        return self._calc_timer
-
     def _arm_calculation(self) -> None:
         """The next PriorityCalcPeriod is waited for if somebody could start out of turn; otherwise whoever looks at
         priorities catches up."""

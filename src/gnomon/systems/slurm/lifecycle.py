@@ -31,7 +31,6 @@ from gnomon.systems.slurm.state import MINUTE, SECOND, State, is_for_one_user
 HELD: Final = ("JobHeldUser", "JobHeldAdmin")
 REQUEUE_DELAY: Final = 121 * SECOND
 """A requeued job begins not before its credentials have run out: cred_expire (120 s) and one second."""
-MAX_REQUEUE: Final = 5
 
 
 def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min: int | None = None) -> None:

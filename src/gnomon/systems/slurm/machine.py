@@ -82,11 +82,6 @@ class Machine:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else NEVER
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nothing will happen by itself but that priorities are worked out anew."""
-        return all(number == self.controller.calculation for number in self._acts)
-
     # ------------------------------------------------------------------ the machines
 
     def start(self, job: Job, cause: str) -> None:

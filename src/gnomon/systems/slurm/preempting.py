@@ -14,7 +14,6 @@ from gnomon.systems.slurm.accounts import Qos
 from gnomon.systems.slurm.job import RUNNING, Job
 from gnomon.systems.slurm.state import SECOND, Mask, Partition, State
 
-MODES: Final = ("CANCEL", "REQUEUE", "SUSPEND", "OFF", "GANG", "WITHIN")
 MOST_NODES: Final = 65535
 Entry = tuple[Job, Partition]
 

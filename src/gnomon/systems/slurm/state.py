@@ -74,7 +74,6 @@ class Partition:
     nodes: Mask
     failed: bool = False
     cleared: bool = False
-    tested: int = 0
     cpus: int = -1
 
     @property

@@ -28,7 +28,6 @@ UNLIMITED_S = (2**32 - 1) * 60
 """The limit of a job without one, in seconds, as slurmctld reckons with it."""
 
 _MICRO = 10**6
-RESETS = ("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
 
 
 def decay_factor(half_life_s: int) -> float:
