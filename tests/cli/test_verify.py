@@ -19,7 +19,9 @@ def cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         case = {"name": name, "system": system, "outcome": outcome}
         (tmp_path / f"{name}.json").write_text(json.dumps(case))
     monkeypatch.setitem(
-        verify.VERIFIERS, "abacus", lambda case: (case["outcome"] == 3, [] if case["outcome"] == 3 else ["3, not 4"], 3)
+        verify.VERIFIERS,
+        "abacus",
+        lambda case, path: (case["outcome"] == 3, [] if case["outcome"] == 3 else ["3, not 4"], 3),
     )
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""Opening files: gzip by its content, never read whole, and every failure an InputError that names the file.
+"""Opening files: decompressed by their content, never read whole, and every failure an InputError that names the file.
 
 ``-`` is the standard input. What can be read only once (that, and pipes) is kept in a temporary file when it is opened
 first, for files are looked at several times: to tell what they are, and to find the line of a mistake.
@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gnomon.formats.compressed import CutOffError, DamagedError, unpacked
 from gnomon.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ _GZIP = b"\x1f\x8b"
 _NOT_TEXT = {
     b"BZh9": "bzip2 data",
     b"\xfd7zXZ\0": "xz data",
-    b"\x28\xb5\x2f\xfd": "Zstandard data",
     b"PK\x03\x04": "a zip archive",
     b"PAR1": "Parquet data",
     b"\xff\xfe": "UTF-16 text",
@@ -52,23 +52,31 @@ _NOT_TEXT = {
 }
 
 
+class CutOff(InputError):  # noqa: N818
+    """Compressed data that ends in the middle, as in a file that is still written."""
+
+
 def open_bytes(path: Path) -> io.BufferedReader:
-    """The bytes of a file, decompressed when it is gzip, without a UTF-8 byte order mark.
+    """The bytes of a file, decompressed when it is gzip or :mod:`~gnomon.formats.compressed` otherwise, without a UTF-8
+    byte order mark.
 
     Raises :class:`InputError` here for a file that is missing, a folder, empty or of a known kind that is not text,
-    and while it is read for damaged or truncated gzip data.
+    and while it is read for damaged data, :class:`CutOff` for data that ends in the middle.
     """
     file = os.fspath(path)
     with ExitStack() as unless_returned:
         with _input_errors(file):
             stored = unless_returned.enter_context(open(_readable_again(file), "rb"))
             packed = stored.peek(2)[:2] == _GZIP
-        source = _Source(stored, gzip.GzipFile(fileobj=stored) if packed else stored, file)
+            content = gzip.GzipFile(fileobj=stored) if packed else unpacked(stored, file) or stored
+        source = _Source(stored, content, file)
         stream: io.BufferedReader = io.BufferedReader(source, _BUFFER_BYTES)
         start = stream.peek(8)[:8]
         for magic, name in _NOT_TEXT.items():
             if start.startswith(magic):
-                raise InputError(f"{name}, which is not read here", file=file, allowed="UTF-8 text, plain or gzip")
+                raise InputError(
+                    f"{name}, which is not read here", file=file, allowed="UTF-8 text, plain, gzip, zstd, lz4 or snappy"
+                )
         if start.startswith(_BYTE_ORDER_MARK):
             stream.read(len(_BYTE_ORDER_MARK))
         if not stream.peek(1):
@@ -157,15 +165,15 @@ def _remove(file: str) -> None:
 class _Source(io.RawIOBase):
     """The stored bytes, decompressed if need be. What goes wrong while they are read is an InputError."""
 
-    def __init__(self, stored: io.BufferedReader, unpacked: io.BufferedIOBase, file: str) -> None:
-        self._stored, self._unpacked, self._file = stored, unpacked, file
+    def __init__(self, stored: io.BufferedReader, content: io.BufferedIOBase | io.RawIOBase, file: str) -> None:
+        self._stored, self._content, self._file = stored, content, file
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         with _input_errors(self._file):
-            return self._unpacked.readinto(buffer)
+            return self._content.readinto(buffer) or 0
 
     def close(self) -> None:
         self._stored.close()
@@ -180,8 +188,14 @@ def _input_errors(file: str) -> Iterator[None]:
         raise InputError("no such file", file=file, found=None if file else file) from None
     except IsADirectoryError:
         raise InputError("a folder, not a file", file=file) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except EOFError as error:
+        raise CutOff(f"damaged gzip data: {error}", file=file) from None
+    except (zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"damaged gzip data: {error}", file=file) from None
+    except CutOffError as error:
+        raise CutOff(str(error), file=file) from None
+    except DamagedError as error:
+        raise InputError(str(error), file=file) from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
 

@@ -19,22 +19,29 @@ Case = Mapping[str, Any]
 Answer = tuple[bool | None, Sequence[str], object]
 """Does the model agree (None: the case needs something that it does not have), what differs, and its whole outcome."""
 
-Verifier = Callable[[Case], Answer]
+Verifier = Callable[[Case, str | Path | None], Answer]
+"""Of a case, and where its file is: some cases have files beside them."""
 
 
-def _kubernetes(case: Case) -> Answer:
+def _kubernetes(case: Case, path: str | Path | None) -> Answer:
     from gnomon.systems.kubernetes.golden import judge  # loaded when it is needed
 
     return judge(case)
 
 
-def _slurm(case: Case) -> Answer:
+def _slurm(case: Case, path: str | Path | None) -> Answer:
     from gnomon.systems.slurm.golden import judge
 
     return judge(case)
 
 
-VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes, "slurm": _slurm}
+def _spark(case: Case, path: str | Path | None) -> Answer:
+    from gnomon.systems.spark.golden import judge
+
+    return judge(case, path)
+
+
+VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes, "slurm": _slurm, "spark": _spark}
 """By system, as the recordings name it."""
 
 
@@ -53,8 +60,8 @@ class Verdict:
         return {**asdict(self), "differences": list(self.differences)}
 
 
-def verify(case: Case) -> Verdict:
-    """Let the model do what a case recorded, and compare.
+def verify(case: Case, path: str | Path | None = None) -> Verdict:
+    """Let the model do what a case recorded, and compare. ``path``: of the case's file, beside which others may be.
 
     >>> verify({"name": "fit-1", "system": "abacus", "outcome": []}).differences
     ('system abacus is not modelled yet',)
@@ -63,7 +70,7 @@ def verify(case: Case) -> Verdict:
     verifier = VERIFIERS.get(system)
     if verifier is None:
         return Verdict(name, system, None, (f"system {system} is not modelled yet",))
-    agrees, differences, outcome = verifier(case)
+    agrees, differences, outcome = verifier(case, path)
     return Verdict(name, system, agrees, tuple(differences), outcome)
 
 
@@ -71,7 +78,7 @@ def verify_file(path: str | Path) -> Verdict:
     """What comes of the case in a file. Raises InputError with the file for what cannot be played."""
     case = read_case(path)
     try:
-        return verify(case)
+        return verify(case, path)
     except InputError as error:
         if error.file is None:
             raise error.at(file=str(path)) from None

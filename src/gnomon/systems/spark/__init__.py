@@ -1,0 +1,1 @@
+"""Apache Spark: event logs, its rules of scheduling and its options."""
