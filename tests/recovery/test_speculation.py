@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.model.operation import Speculation
-from gnomon.recovery.speculation import candidates
+from gnomon.recovery.speculation import Runner, SpeculationCap, candidates, estimated_end_ns, most_gained
 
 THREE_TIMES = Speculation(check_ns=100, multiplier_e4=30_000, quantile_e4=9_000, least_ns=100)
 """Spark 4: three times the median, when nine tenths are done, and 100 ms at least (in ms)."""
@@ -52,3 +52,42 @@ def test_agrees_with_the_definition(done: list[int], starts: list[int], multipli
     enough = len(done) >= int(Fraction(quantile, 10_000) * total)
     expected = {task for task, start in enumerate(starts) if enough and now - start > threshold}
     assert set(candidates(now, list(enumerate(starts)), done, total, rule)) == expected
+
+
+# ------------------------------------------------------------------ by what a copy would gain
+
+
+def test_ten_maps_the_last_at_a_quarter_after_half_as_long_again() -> None:
+    late = Runner(9, start_ns=0, progress_e4=2_500)
+    assert estimated_end_ns(late, 150) == 600
+    assert most_gained(150, [late], [100] * 9) == (9, 600 - (150 + 100))
+
+
+def test_further_on_it_would_end_before_its_copy() -> None:
+    late = Runner(9, start_ns=0, progress_e4=6_500)
+    assert round(float(estimated_end_ns(late, 150)), 1) == 230.8
+    assert most_gained(150, [late], [100] * 9) is None
+
+
+def test_the_copy_that_gains_most_is_taken_and_of_equals_the_first() -> None:
+    running = [Runner(3, 0, 5_000), Runner(1, 0, 1_000), Runner(2, 0, 1_000)]
+    assert most_gained(100, running, [50]) == (1, 1_000 - 150)
+
+
+def test_no_progress_counts_as_a_ten_thousandth() -> None:
+    assert estimated_end_ns(Runner(0, 10, 0), 30) == 10 + 20 * 10_000
+
+
+def test_without_a_finished_task_there_is_no_estimate() -> None:
+    assert most_gained(100, [Runner(0, 0, 1)], []) is None
+
+
+@pytest.mark.parametrize(("done", "total", "may"), [(0, 1, False), (1, 20, True), (1, 21, False), (2, 21, True)])
+def test_one_in_twenty_must_be_done(done: int, total: int, may: bool) -> None:
+    assert SpeculationCap().may_begin(done, total) is may
+
+
+def test_ten_copies_or_a_hundredth_of_all_or_a_tenth_of_the_running() -> None:
+    assert SpeculationCap().copies(total=40, running=40) == 10
+    assert SpeculationCap().copies(total=3_000, running=0) == 30
+    assert SpeculationCap().copies(total=3_000, running=2_000) == 200
