@@ -60,7 +60,7 @@ def test_agrees_with_the_definition(done: list[int], starts: list[int], multipli
 def test_ten_maps_the_last_at_a_quarter_after_half_as_long_again() -> None:
     late = Runner(9, start_ns=0, progress_e4=2_500)
     assert estimated_end_ns(late, 150) == 600
-    assert most_gained(150, [late], [100] * 9) == (9, 600 - (150 + 100))
+    assert most_gained(150, [late], [100] * 9) == (9, Fraction(600 - (150 + 100)))
 
 
 def test_further_on_it_would_end_before_its_copy() -> None:
@@ -71,7 +71,7 @@ def test_further_on_it_would_end_before_its_copy() -> None:
 
 def test_the_copy_that_gains_most_is_taken_and_of_equals_the_first() -> None:
     running = [Runner(3, 0, 5_000), Runner(1, 0, 1_000), Runner(2, 0, 1_000)]
-    assert most_gained(100, running, [50]) == (1, 1_000 - 150)
+    assert most_gained(100, running, [50]) == (1, Fraction(1_000 - 150))
 
 
 def test_no_progress_counts_as_a_ten_thousandth() -> None:

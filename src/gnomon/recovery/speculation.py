@@ -1,8 +1,8 @@
 """Speculation: which running tasks deserve a second copy.
 
 Two rules. :func:`candidates` is that of Spark's TaskSetManager: enough tasks are done, and the task has run for more
-than a multiple of their median. :func:`most_gained` is that of Hadoop's DefaultSpeculator: the task whose copy would end
-earliest before it, by what the progress of both says.
+than a multiple of their median. :func:`most_gained` is that of Hadoop's DefaultSpeculator: the task whose copy would
+end earliest before it, by what its progress says.
 """
 
 from __future__ import annotations
