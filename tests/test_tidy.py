@@ -41,6 +41,7 @@ IMPURE: dict[tuple[str, str], str] = {
     ("engine/fast.py", "numba.core.cgutils"): "teaches Numba what a world is",
     ("engine/fast.py", "numba.core.extending"): "teaches Numba what a world is",
     ("engine/fast.py", "numba.core.typing.templates"): "teaches Numba what a world is",
+    ("dataflow/failing.py", "traceback"): "shows the lines of the function that raised",
     ("engine/journal.py", "os"): "makes each record durable before it is applied",
     ("engine/journal.py", "pathlib"): "names the journal's file",
 }

@@ -1,0 +1,66 @@
+"""What went wrong in a function of the user: which operator, which record, which of the user's own lines."""
+
+from __future__ import annotations
+
+import traceback
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+from gnomon.dataflow.layout import function_name
+from gnomon.dataflow.stage import Stage
+from gnomon.model.errors import InputError
+
+_SHOWN_MAX: Final = 200
+_OURS: Final = __name__.rpartition(".")[0]
+
+
+class UserError(InputError):
+    """A function of the job raised. ``operator`` is the name of the stage, ``record`` what it was given, as a text;
+    ``cause`` is the exception as a text, ``lines`` the traceback from the user's function on."""
+
+    def __init__(
+        self, operator: str, function: str, record: str | None, partition: int, cause: str, lines: tuple[str, ...]
+    ) -> None:
+        self.operator, self.function, self.record, self.partition = operator, function, record, partition
+        self.cause, self.lines = cause, lines
+        on = "" if record is None else f" on the record {record}"
+        super().__init__("\n".join([f"{function} failed{on} (partition {partition}): {cause}", *lines]), field=operator)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return UserError, (self.operator, self.function, self.record, self.partition, self.cause, self.lines)
+
+
+def failed(error: BaseException, stage: Stage, index: int) -> InputError:
+    """The error of a task as one that says where it happened. ``stage`` is named where nothing better is known."""
+    frames = _frames(error.__traceback__)
+    ours = [place for place, (frame, _) in enumerate(frames) if frame.f_globals.get("__name__", "").startswith(_OURS)]
+    record: Any = None
+    known = False
+    for place in reversed(ours):
+        names = frames[place][0].f_locals
+        if isinstance(names.get("stage"), Stage):
+            stage = names["stage"]
+            known = "record" in names or bool(names.get("held"))
+            record = names["record"] if "record" in names else (names.get("held") or [None])[0]
+            break
+    theirs = frames[(ours[-1] + 1) if ours else 0 :]
+    if isinstance(error, InputError) and not theirs:
+        return error.at(field=stage.name)
+    summary = traceback.StackSummary.extract(iter((frame, line) for frame, line in theirs))
+    lines = tuple(line.rstrip() for entry in summary.format() for line in entry.rstrip().splitlines())
+    cause = f"{type(error).__name__}: {error}".rstrip(": ")
+    function = stage.aggregate.add if stage.aggregate is not None else stage.function
+    name = stage.operator.value if function is None else function_name(function)
+    return UserError(stage.name, name, _short(record) if known else None, index, cause, lines)
+
+
+def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
+    return list(traceback.walk_tb(trace))
+
+
+def _short(record: Any) -> str:
+    try:
+        text = repr(record)
+    except Exception as error:
+        text = f"a {type(record).__name__} whose repr raises {type(error).__name__}"
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"

@@ -1,0 +1,227 @@
+"""What each operator makes of records: generators, so that a record goes through a whole chain before the next one.
+
+Every loop over a function of the user holds ``stage`` and ``record`` in variables of these names: where the function
+raises, that is how ``failing`` finds out which operator and which record it was. Counting is one ``enumerate``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from gnomon.dataflow.stage import Aggregate, Function, Operator, Stage
+
+Calls = Counter[int]
+"""How many records each stage of the graph has taken in."""
+
+Narrow = Callable[[Stage, int, Iterable[Any], Calls], Iterator[Any]]
+
+
+def mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """One record for each."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        yield function(record)
+    calls[stage.number] += count
+
+
+def flat_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """Any number of records for each."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        yield from function(record)
+    calls[stage.number] += count
+
+
+def filtered(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """Those for which the function is true."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        if function(record):
+            yield record
+    calls[stage.number] += count
+
+
+def keyed(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """Pairs of what the function says and the record."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        yield function(record), record
+    calls[stage.number] += count
+
+
+def values_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """Pairs with another value."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        yield key, function(value)
+    calls[stage.number] += count
+
+
+def values_flat_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """For each pair any number with its key."""
+    function, count = _function(stage), 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        for one in function(value):
+            yield key, one
+    calls[stage.number] += count
+
+
+def partitions_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """What the function makes of an iterator over the partition."""
+    held: list[Any] = []
+    given = _held(stage, records, held, calls)
+    function = _function(stage)
+    yield from function(index, given) if stage.indexed else function(given)
+
+
+def _held(stage: Stage, records: Iterable[Any], held: list[Any], calls: Calls) -> Iterator[Any]:
+    """The records, the last one that was asked for kept."""
+    count = 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        held[:] = (record,)
+        yield record
+    calls[stage.number] += count
+
+
+def passed(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """The records as they are."""
+    count = 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        yield record
+    calls[stage.number] += count
+
+
+NARROW: Final[dict[Operator, Narrow]] = {
+    Operator.SOURCE: passed,
+    Operator.TEXT: passed,
+    Operator.UNION: passed,
+    Operator.COALESCE: passed,
+    Operator.SINK: passed,
+    Operator.MAP: mapped,
+    Operator.FLAT_MAP: flat_mapped,
+    Operator.FILTER: filtered,
+    Operator.KEY_BY: keyed,
+    Operator.MAP_VALUES: values_mapped,
+    Operator.FLAT_MAP_VALUES: values_flat_mapped,
+    Operator.MAP_PARTITIONS: partitions_mapped,
+}
+
+
+# ---------------------------------------------------------------------- by key
+
+
+def aggregated(stage: Stage, aggregate: Aggregate, records: Iterable[Any], calls: Calls) -> dict[Any, Any]:
+    """One result a key, of values."""
+    create, add, count = aggregate.create, aggregate.add, 0
+    found: dict[Any, Any] = {}
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        if key in found:
+            found[key] = add(found[key], value)
+        else:
+            found[key] = value if create is None else create(value)
+    calls[stage.number] += count
+    return found
+
+
+def merged(stage: Stage, aggregate: Aggregate, records: Iterable[Any], calls: Calls) -> dict[Any, Any]:
+    """One result a key, of results."""
+    merge, count = aggregate.merge, 0
+    found: dict[Any, Any] = {}
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        found[key] = merge(found[key], value) if key in found else value
+    calls[stage.number] += count
+    return found
+
+
+def lifted(stage: Stage, aggregate: Aggregate, records: Iterable[Any]) -> Iterable[Any]:
+    """Each value as a result of its own."""
+    create = aggregate.create
+    if create is None:
+        yield from records
+        return
+    for record in records:
+        key, value = record
+        yield key, create(value)
+
+
+def grouped(stage: Stage, records: Iterable[Any], calls: Calls) -> dict[Any, list[Any]]:
+    """The values of each key."""
+    found: dict[Any, list[Any]] = {}
+    count = 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        if key in found:
+            found[key].append(value)
+        else:
+            found[key] = [value]
+    calls[stage.number] += count
+    return found
+
+
+def combined(stage: Stage, function: Function, records: Iterable[Any]) -> list[Any]:
+    """What a combiner of the user, ``(key, values) -> values``, makes of the values of each key."""
+    made = []
+    for record in grouped(stage, records, Counter()).items():
+        key, values = record
+        made += [(key, value) for value in function(key, values)]
+    return made
+
+
+def cogrouped(stage: Stage, sides: list[Iterable[Any]], calls: Calls) -> dict[Any, tuple[list[Any], ...]]:
+    """For each key the values of each side."""
+    found: dict[Any, tuple[list[Any], ...]] = {}
+    for side, records in enumerate(sides):
+        count = 0
+        for count, record in enumerate(records, 1):  # noqa: B007
+            key, value = record
+            if key not in found:
+                found[key] = tuple([] for _ in sides)
+            found[key][side].append(value)
+        calls[stage.number] += count
+    return found
+
+
+def joined(how: str, groups: Iterable[tuple[Any, tuple[list[Any], ...]]]) -> Iterator[Any]:
+    """The pairs of a join, from the values of both sides."""
+    keeps_left, keeps_right = how in ("left", "full"), how in ("right", "full")
+    for key, (left, right) in groups:
+        if left and right:
+            for one in left:
+                for other in right:
+                    yield key, (one, other)
+        elif left and keeps_left:
+            for one in left:
+                yield key, (one, None)
+        elif right and keeps_right:
+            for other in right:
+                yield key, (None, other)
+
+
+def looked_up(stage: Stage, records: Iterable[Any], side: Iterable[Any], calls: Calls) -> Iterator[Any]:
+    """A join with a side that every task has the whole of."""
+    table = grouped(stage, side, Counter())
+    keeps, count = stage.how == "left", 0
+    for count, record in enumerate(records, 1):  # noqa: B007
+        key, value = record
+        for other in table.get(key, (None,) if keeps else ()):
+            yield key, (value, other)
+    calls[stage.number] += count
+
+
+def in_order(stage: Stage, records: Iterable[Any], calls: Calls) -> list[Any]:
+    """The records of a partition, sorted; those that are equal stay as they came."""
+    held = list(records)
+    calls[stage.number] += len(held)
+    return sorted(held, key=stage.function, reverse=not stage.ascending)
+
+
+def _function(stage: Stage) -> Function:
+    if stage.function is None:
+        raise ValueError(f"stage {stage.name} has no function")
+    return stage.function
