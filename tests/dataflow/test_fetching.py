@@ -1,7 +1,6 @@
 """The side that copies: word count as measured, memory and disk, and when failures are enough."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,7 @@ from gnomon.dataflow.fetching import (
     is_reported,
     map_is_failed,
 )
-from gnomon.dataflow.sorting import MapOutput, Segment, Sorting, segment_of, sort_output
+from gnomon.dataflow.sorting import MapOutput, Segment, Sorting, grouped, segment_of, sort_output
 
 S = 10**9
 SPLITS = ("the quick fox\nthe fox", "the hello\nquick b")
@@ -28,8 +27,8 @@ REDUCER = {"the": 0, "quick": 0, "fox": 0, "hello": 1, "b": 1}
 """By the hash of Text modulo 2, as measured."""
 
 
-def total(key: Any, values: list[Any]) -> Iterable[Any]:
-    return [sum(values)]
+def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return [(key, sum(values)) for key, values in grouped(pairs)]
 
 
 def word_count(combining: bool) -> tuple[list[MapOutput], list[Any], list[FetchCounts]]:

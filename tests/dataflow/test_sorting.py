@@ -1,7 +1,6 @@
 """The output of a map: the worked examples that were measured on the real engine, and what must hold always."""
 
 from collections import Counter
-from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.dataflow.sorting import Buffer, MapOutput, Room, Sorting, merge_passes, pass_width, sort_output
+from gnomon.dataflow.sorting import Buffer, MapOutput, Room, Sorting, grouped, merge_passes, pass_width, sort_output
 from gnomon.model.errors import InputError
 
 ONE_MB = Sorting(buffer_bytes=2**20)
@@ -18,8 +17,8 @@ ONE_MB = Sorting(buffer_bytes=2**20)
 TWO_REDUCERS = 2
 
 
-def total(key: Any, values: list[Any]) -> Iterable[Any]:
-    return [sum(values)]
+def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return [(key, sum(values)) for key, values in grouped(pairs)]
 
 
 def words(count: int, distinct: int) -> list[tuple[int, str, int]]:
@@ -86,9 +85,9 @@ def test_a_record_larger_than_the_buffer_is_a_spill_of_its_own_without_the_combi
     large = (0, "x" * 3_000, 1)
     seen: list[Any] = []
 
-    def watching(key: Any, values: list[Any]) -> Iterable[Any]:
-        seen.append(key)
-        return [sum(values)]
+    def watching(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        seen.extend(key for key, _ in grouped(pairs))
+        return total(pairs)
 
     output = sort_output([(0, "a", 1), (0, "a", 1), large, (0, "b", 1)], 1, Sorting(1024), combine=watching)
     assert [(spill.records, spill.written) for spill in output.spills] == [(2, 1), (1, 1), (1, 1)]

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, Pair, Segment, combine_pairs, grouped, in_order, merge_passes, segment_of
+from gnomon.dataflow.sorting import Combine, Pair, Segment, grouped, in_order, merge_passes, segment_of
 from gnomon.model.resources import E4
 
 _MS: Final = 10**6
@@ -130,7 +130,7 @@ class Copied:
         pairs = in_order(chain.from_iterable(segment.pairs for segment in self._memory))
         if combined and self.combine is not None and pairs:
             self.counts.combine_input += len(pairs)
-            pairs = combine_pairs(pairs, self.combine)
+            pairs = self.combine(pairs)
             self.counts.combine_output += len(pairs)
         self.counts.spilled += len(pairs)
         self.counts.merges.append(("memory", len(self._memory), len(pairs)))

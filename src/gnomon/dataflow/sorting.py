@@ -19,8 +19,8 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import E4
 
 Pair = tuple[Any, Any]
-Combine = Callable[[Any, list[Any]], Iterable[Any]]
-"""``combine(key, values)``: fewer values, of the same kind."""
+Combine = Callable[[list[Pair]], list[Pair]]
+"""Fewer pairs of the same kind, of pairs in the order of their keys."""
 
 _META: Final = 16
 """What the buffer holds for each record beside its bytes: where value and key begin, partition, length of the value."""
@@ -305,18 +305,9 @@ class _Runs:
         """Pairs as they are written, combined before that."""
         if self.combine is not None and combined and pairs:
             self.counts.combine_input += len(pairs)
-            pairs = combine_pairs(pairs, self.combine)
+            pairs = self.combine(pairs)
             self.counts.combine_output += len(pairs)
         return segment_of(pairs, self.size)
-
-
-def combine_pairs(pairs: Iterable[Pair], combine: Combine) -> list[Pair]:
-    """What a combiner makes of pairs in order.
-
-    >>> combine_pairs([("a", 1), ("a", 2), ("b", 3)], lambda key, values: [sum(values)])
-    [('a', 3), ('b', 3)]
-    """
-    return [(key, value) for key, values in grouped(pairs) for value in combine(key, values)]
 
 
 def sort_output(
