@@ -125,6 +125,14 @@ class Hands(Protocol):
         """A task that the placer itself held back wants a place again."""
         ...
 
+    def plan(self, task: int, length_ns: int, *, fails: bool = False) -> None:
+        """What the next attempt of a task will be: how long it takes at full speed, and whether it fails at its end."""
+        ...
+
+    def undo(self, task: int, cause: int) -> None:
+        """The result of a task that was done is lost: it is made again."""
+        ...
+
     def renew(self, task: int) -> None:
         """What is to be placed next of a task is a new one: the failures of those before do not count for it."""
         ...

@@ -93,6 +93,14 @@ class Plans:
         else:
             w.watch[task] &= ~FAILS
 
+    def set(self, task: int, length_ns: int, *, fails: bool) -> None:
+        """The next attempt of a task takes ``length_ns``, if no fault ends it before, and then has failed or not."""
+        self.work_ns[task] = length_ns
+        self.next(task)
+        if fails and self._board.w.fate[task] == Kind.END:
+            self._board.w.fate[task] = int(Kind.FAIL)
+            self._board.w.watch[task] |= FAILS
+
     def _limits(self) -> npt.NDArray[np.int64]:
         """How long an attempt may take. An estimate that is just what the task takes is taken for none: there would be
         no room for a slow node or a checkpoint."""

@@ -313,6 +313,10 @@ class Redistribution:
                 del self.in_doubt[head]
                 self.queue(head, row)
 
+    def plan(self, task: int, length_ns: int, *, fails: bool = False) -> None:
+        """The next attempt of a task takes so long at full speed, and fails at its end if that is said."""
+        self._plans.set(task, length_ns, fails=fails)
+
     def renew(self, task: int) -> None:
         """The failures so far do not count any more."""
         self.ladders.pop(task, None)

@@ -1,0 +1,154 @@
+"""What the placer of bounded jobs is given: jobs and stages, rules, and what says how long attempts take.
+
+Times are ns. A task is a row of the world's work: partition ``p`` of a stage is row ``first + p``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gnomon.model.resources import NEVER
+from gnomon.scheduling.pools import DEFAULT, FIFO, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """A stage: ``tasks`` alike ones, one a partition, from row ``first`` of the work on.
+
+    - ``parents``: numbers of the stages whose output it reads; it starts when all of that is there.
+    - ``writes``: its output stays where it was made, for others to fetch (not the last stage of a job).
+    - ``preferred``: for tasks that have one, the nodes (of the cluster) where their input is.
+    - ``deterministic``: a task run again gives the same records in the same order.
+    - ``overlaps_e4``: its tasks may start when so much of its parents is done (10,000: all), and then wait inside.
+    """
+
+    number: int
+    name: str
+    first: int
+    tasks: int
+    parents: tuple[int, ...] = ()
+    writes: bool = False
+    preferred: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    deterministic: bool = True
+    barrier: bool = False
+    overlaps_e4: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlan:
+    """A job: what its ``result`` stage needs, in time. It is submitted at ``at_ns``, or so long after job ``after`` has
+    ended; its stages are looked at ``setup_ns`` later; ``teardown_ns``: from the last task to its end."""
+
+    number: int
+    name: str
+    result: int
+    at_ns: int = 0
+    after: int | None = None
+    pool: str = DEFAULT
+    setup_ns: int = 0
+    teardown_ns: int = 0
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """All jobs of an application and their stages, by number."""
+
+    jobs: Mapping[int, JobPlan]
+    stages: Mapping[int, StagePlan]
+
+    def ancestors(self, stage: int) -> list[int]:
+        """A stage and all that it reads of, directly or not, parents first, by number."""
+        seen: set[int] = set()
+        todo = [stage]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += self.stages[one].parents
+        return sorted(seen)
+
+    def rows(self) -> Iterator[tuple[int, StagePlan, int]]:
+        """Each row with its stage and partition."""
+        for stage in self.stages.values():
+            for partition in range(stage.tasks):
+                yield stage.first + partition, stage, partition
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How task sets are offered slots, and what follows failures.
+
+    - ``mode``, ``pools``: the order between task sets (:mod:`gnomon.scheduling.pools`).
+    - ``result_ns``: from the end of a task, when its slot is free, until it is known to be done;
+      ``stage_ns``: from then until the tasks of a stage that waited for it can be launched.
+    - ``max_failures``: a task that failed so often in one task set fails its job.
+    - ``max_stage_attempts``: so many attempts in a row of a stage that could not fetch what they read fail the job;
+      ``resubmit_ns``: how long such stages wait to be submitted again.
+    - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost.
+    """
+
+    mode: str = FIFO
+    pools: Mapping[str, Pool] = field(default_factory=dict)
+    result_ns: int = 0
+    stage_ns: int = 0
+    max_failures: int = 4
+    max_stage_attempts: int = 4
+    resubmit_ns: int = 200_000_000
+    outputs_survive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """An attempt that is about to start: ``number`` counts the attempts of the task from 0, ``node`` is one of the
+    cluster; ``level``: how near its input is (-1: it does not say)."""
+
+    stage: StagePlan
+    partition: int
+    stage_attempt: int
+    number: int
+    node: int
+    level: int = -1
+    copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How an attempt goes. ``length_ns``: how long it takes at full speed (NEVER: until somebody says); ``fails``: what
+    is said of an attempt that fails at its end, empty for one that succeeds; ``fatal``: trying again is of no use;
+    ``details``: what the log tells of its start."""
+
+    length_ns: int = NEVER
+    fails: str = ""
+    fatal: bool = False
+    details: Mapping[str, int | str] = field(default_factory=dict)
+
+
+class Execution(Protocol):
+    """What attempts do, and how long that takes: a recorded run, or functions on records with a model of costs."""
+
+    def begin(self, where: Where) -> Course:
+        """An attempt starts."""
+        ...
+
+    def rest_ns(self, where: Where, ran_ns: int) -> int:
+        """How long an attempt whose length was not known goes on, when all is there that it reads."""
+        ...
+
+    def done(self, where: Where) -> Mapping[str, int | str]:
+        """An attempt is done, and is the one that counts. What the log tells of that."""
+        ...
+
+    def lost(self, stage: StagePlan, partition: int) -> None:
+        """The output of a task is lost."""
+        ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a scenario of bounded jobs carries besides cluster and work."""
+
+    plan: BatchPlan
+    rules: Rules
+    execution: Execution

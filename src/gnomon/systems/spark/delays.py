@@ -1,0 +1,193 @@
+"""What the driver adds to the run time of tasks, estimated from an event log.
+
+Between two tasks on a slot the driver deserialises, schedules and takes in a result; that is seen where a task was
+waiting when a slot became free. The estimates are medians: a log of a busy machine has outliers that would not be
+there again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final
+
+from gnomon.systems.spark.application import Application, Job, StageAttempt
+from gnomon.systems.spark.tasks import Task
+
+MS: Final = 1_000_000
+RESULT_MS: Final = 3
+"""From the end of a task to its finish time in the log, where a log tells nothing: what quiet logs of 4.3.0 show."""
+STAGE_MS: Final = 10
+"""From the last finish of its parents to the first launch of a stage, where a log tells nothing: as above."""
+
+
+@dataclass(frozen=True)
+class Delays:
+    """In ms. ``result``: a slot is free again so long before its task's finish time; ``stage``: from the last finish of
+    its parents to the first launch of a stage; ``overhead``: how long a task has its slot beyond its run time;
+    ``held``: how long each task (stage, attempt, index, try) had its slot; ``setup``, ``teardown``, ``start``: of each
+    job, from submission to its first launch and from its last finish to its end, and when it is submitted: at a time
+    of the application, or after the end of another."""
+
+    result: int = RESULT_MS
+    stage: int = STAGE_MS
+    overhead: int = 0
+    held: Mapping[tuple[int, int, int, int], int] = field(default_factory=dict)
+    setup: Mapping[int, int] = field(default_factory=dict)
+    teardown: Mapping[int, int] = field(default_factory=dict)
+    start: Mapping[int, tuple[int, int | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    attempt: StageAttempt
+    task: Task
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        return (*self.attempt.key, self.task.index, self.task.attempt)
+
+
+def delays(application: Application) -> Delays:
+    """The delays that the log of an application shows."""
+    seen = sorted(_tasks(application), key=lambda one: (one.task.launch_ms, one.task.finish_ms))
+    pairs = list(_relaunches(application, seen))
+    result = max(0, round(median([before.task.finish_ms - launch for before, launch in pairs]))) if pairs else RESULT_MS
+    held = {one.key: max(one.task.duration_ms - result, 0) for one in seen}
+    held.update({before.key: launch - before.task.launch_ms for before, launch in pairs})
+    own = [held[one.key] - one.task.run_ms for one in seen if one.task.run_ms]
+    waits = list(_stage_waits(application, seen))
+    return Delays(
+        result=result,
+        stage=max(0, round(median(waits))) if waits else STAGE_MS,
+        overhead=max(0, round(median(own))) if own else 0,
+        held=held,
+        setup=_setups(application, seen),
+        teardown={job: _teardown(application, one) for job, one in application.jobs.items()},
+        start=_starts(application),
+    )
+
+
+def _tasks(application: Application) -> Iterator[_Seen]:
+    """All attempts of tasks that ended, but those that were taken back later."""
+    for attempt in application.attempts:
+        for place, task in enumerate(attempt.tasks):
+            why = attempt.tasks.why(place)
+            if task.finish_ms and (why is None or why.reason != "Resubmitted"):
+                yield _Seen(attempt, task)
+
+
+def _relaunches(application: Application, seen: list[_Seen]) -> Iterator[tuple[_Seen, int]]:
+    """Tasks whose slot was wanted when they ended, and when it was used again."""
+    by_executor: dict[int, list[_Seen]] = {}
+    for one in seen:
+        by_executor.setdefault(one.task.executor, []).append(one)
+    for tasks in by_executor.values():
+        slots = _slots(application, tasks)
+        running: list[_Seen] = []
+        for one in tasks:
+            if len(running) == slots:
+                first = min(running, key=lambda other: other.task.finish_ms)
+                running.remove(first)
+                if _was_waiting(one, first):
+                    yield first, one.task.launch_ms
+            running.append(one)
+
+
+def _slots(application: Application, tasks: list[_Seen]) -> int:
+    """How many tasks the executor of these ran at a time, by its cores."""
+    first = tasks[0]
+    name = first.attempt.tasks.names[first.task.executor]
+    executor = application.executors.get(name)
+    return max(1, executor.cores // task_cpus(application)) if executor else 1
+
+
+def task_cpus(application: Application) -> int:
+    """``spark.task.cpus`` (1)."""
+    said = application.properties.get("spark.task.cpus", "1")
+    return max(1, int(said)) if said.isdigit() else 1
+
+
+def _was_waiting(one: _Seen, before: _Seen) -> bool:
+    """Whether a task could have been launched already when another ended: its stage had been submitted, and it is not
+    the first of it."""
+    attempt = one.attempt
+    first = int(attempt.tasks.column("launch_ms").min())
+    return first < one.task.launch_ms and first < before.task.finish_ms
+
+
+def _stage_waits(application: Application, seen: list[_Seen]) -> Iterator[int]:
+    """How long stages waited for their first launch after their parents were done, where slots were free."""
+    ends = {one.stage.id: int(one.tasks.column("finish_ms").max()) for one in application.attempts if len(one.tasks)}
+    for attempt in application.attempts:
+        parents = [ends[parent] for parent in attempt.stage.parents if parent in ends]
+        if attempt.attempt or not parents or not len(attempt.tasks):
+            continue
+        last = max(parents)
+        wait = int(attempt.tasks.column("launch_ms").min()) - last
+        job = next((job for job in application.jobs.values() if attempt.stage.id in job.stages), None)
+        if wait > 0 and job is not None and last >= job.submitted_ms and not _is_busy(application, seen, last):
+            yield wait
+
+
+def _is_busy(application: Application, seen: list[_Seen], now_ms: int) -> bool:
+    """Whether all slots are in use."""
+    slots = sum(executor.cores for executor in application.executors.values()) // task_cpus(application)
+    return sum(one.task.launch_ms < now_ms < one.task.finish_ms for one in seen) >= max(slots, 1)
+
+
+def _of_job(application: Application, job: Job) -> list[StageAttempt]:
+    """The stage attempts that ran for a job."""
+    return [one for one in application.attempts if one.stage.id in job.stages and len(one.tasks)]
+
+
+def _setups(application: Application, seen: list[_Seen]) -> dict[int, int]:
+    """From the submission of each job to its first launch; of those that found all slots in use, as far as that is of
+    the driver's making: to the submission of its first stage, and what the others need from there."""
+    found, late = {}, {}
+    launches = []
+    for number, job in application.jobs.items():
+        attempts = _of_job(application, job)
+        if not attempts:
+            found[number] = 0
+            continue
+        first = min(int(one.tasks.column("launch_ms").min()) for one in attempts)
+        submitted = min(one.submitted_ms or job.submitted_ms for one in attempts)
+        if _is_busy(application, seen, submitted):
+            late[number] = max(0, submitted - job.submitted_ms)
+        else:
+            found[number] = max(0, first - job.submitted_ms)
+            launches.append(max(0, first - submitted))
+    usual = round(median(launches)) if launches else STAGE_MS
+    return {**found, **{number: ms + usual for number, ms in late.items()}}
+
+
+def _teardown(application: Application, job: Job) -> int:
+    last = [int(one.tasks.column("finish_ms").max()) for one in _of_job(application, job)]
+    return max(0, job.ended_ms - max(last)) if last and job.ended_ms is not None else 0
+
+
+NEXT_MS: Final = 200
+"""A job that comes so soon after the end of another is taken for the next step of the same thread of the program."""
+
+
+def _starts(application: Application) -> dict[int, tuple[int, int | None]]:
+    """When each job is submitted: so long after the end of another, or at a time after the first job."""
+    found: dict[int, tuple[int, int | None]] = {}
+    jobs = sorted(application.jobs.values(), key=lambda job: (job.submitted_ms, job.id))
+    for job in jobs:
+        ended = [one for one in jobs if one is not job and _had_ended(one, job.submitted_ms)]
+        active = [one for one in jobs if one.id < job.id and one not in ended]
+        last = max(ended, key=lambda one: (one.ended_ms or 0, one.id), default=None)
+        if last is not None and last.ended_ms is not None:
+            gap = job.submitted_ms - last.ended_ms
+            if not active or gap <= NEXT_MS:
+                found[job.id] = gap, last.id
+                continue
+        found[job.id] = job.submitted_ms - jobs[0].submitted_ms, None
+    return found
+
+
+def _had_ended(job: Job, now_ms: int) -> bool:
+    return job.ended_ms is not None and job.ended_ms <= now_ms

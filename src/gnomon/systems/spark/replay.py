@@ -1,0 +1,137 @@
+"""An event log as work to run again: its jobs and stages, and tasks that take what they took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from gnomon.control.batch.plan import BatchPlan, Course, JobPlan, StagePlan, Where
+from gnomon.model.work import Note
+from gnomon.systems.spark.application import Application
+from gnomon.systems.spark.delays import MS, Delays, delays
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The :class:`gnomon.control.batch.plan.Execution` of a recorded run. ``length_ms``: how long the tasks of each
+    stage hold their slots; ``facts``: what the log tells of each."""
+
+    length_ms: Mapping[int, tuple[int, ...]]
+
+    def begin(self, where: Where) -> Course:
+        """It takes what it took then, wherever it is."""
+        return Course(self.length_ms[where.stage.number][where.partition] * MS)
+
+    def rest_ns(self, where: Where, ran_ns: int) -> int:
+        """All is known from the beginning."""
+        raise AssertionError("the length of a recorded task is known")
+
+    def done(self, where: Where) -> Mapping[str, int | str]:
+        """Nothing more."""
+        return {}
+
+    def lost(self, stage: StagePlan, partition: int) -> None:
+        """It will take as long again."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A log as a plan. ``notes``: what of it is left out."""
+
+    plan: BatchPlan
+    execution: Recorded
+    delays: Delays
+    notes: tuple[Note, ...] = ()
+
+
+def replay(application: Application, *, exact: bool = False) -> Replay:
+    """The jobs of an application, to be run again on another cluster. ``exact``: it is the same cluster, and what the
+    driver added to each task is added again; else what it usually adds, if it was not less.
+
+    A stage that was skipped is the one that made its output before; failures are not repeated, for they were faults of
+    that day; stages of which no task ended are left out.
+    """
+    known = delays(application)
+    same = _same(application)
+    ran = sorted({one.stage.id for one in application.attempts})
+    lengths = {number: _lengths(application, number, known, exact=exact) for number in ran}
+    lengths = {number: found for number, found in lengths.items() if found}
+    read = {same.get(p, p) for number in lengths for p in application.stages[number].parents}
+    stages: dict[int, StagePlan] = {}
+    first = 0
+    for number, found in lengths.items():
+        stage = application.stages[number]
+        parents = tuple(sorted({same.get(parent, parent) for parent in stage.parents} & lengths.keys()))
+        stages[number] = StagePlan(number, stage.name, first, len(found), parents, writes=number in read)
+        first += len(found)
+    jobs = _jobs(application, known, {number: same.get(number, number) for number in application.stages}, stages)
+    return Replay(BatchPlan(jobs, stages), Recorded(lengths), known, tuple(_notes(application, lengths)))
+
+
+def _jobs(
+    application: Application, known: Delays, same: Mapping[int, int], stages: Mapping[int, StagePlan]
+) -> dict[int, JobPlan]:
+    jobs: dict[int, JobPlan] = {}
+    for number, job in application.jobs.items():
+        results = [same.get(stage, stage) for stage in job.stages if same.get(stage, stage) in stages]
+        if not results:
+            continue
+        at_ms, after = known.start[number]
+        while after is not None and after not in jobs:  # one that ran nothing
+            more, after = known.start[after]
+            at_ms += more
+        jobs[number] = JobPlan(
+            number,
+            job.description or f"job {number}",
+            result=max(results),
+            at_ns=at_ms * MS,
+            after=after,
+            pool=job.pool,
+            setup_ns=known.setup[number] * MS,
+            teardown_ns=known.teardown[number] * MS,
+        )
+    return jobs
+
+
+def _same(application: Application) -> dict[int, int]:
+    """Skipped stages, and who made their output before: a stage that ends in the same RDD."""
+    maker: dict[int, int] = {}
+    found: dict[int, int] = {}
+    ran = {one.stage.id for one in application.attempts}
+    for number, stage in application.stages.items():
+        last = max((rdd.id for rdd in stage.rdds), default=-1)
+        if last < 0:
+            continue
+        if number in ran:
+            maker.setdefault(last, number)
+        elif last in maker:
+            found[number] = maker[last]
+    return found
+
+
+def _lengths(application: Application, number: int, known: Delays, *, exact: bool) -> tuple[int, ...]:
+    """How long each task of a stage has its slot: its run time, and what the driver usually adds; of those of which no
+    attempt succeeded, the median of the others."""
+    found: dict[int, int] = {}
+    for attempt in application.attempts_of(number):
+        for task in attempt.tasks.succeeded:
+            held = known.held[(*attempt.key, task.index, task.attempt)]
+            place = task.partition if attempt.attempt else task.index
+            found[place] = min(held, task.run_ms + known.overhead) if task.run_ms and not exact else held
+    if not found:
+        return ()
+    usual = round(median(found.values()))
+    tasks = max(application.stages[number].tasks, max(found) + 1)
+    return tuple(found.get(index, usual) for index in range(tasks))
+
+
+def _notes(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> list[Note]:
+    notes = [Note("warning", "log", text) for text in application.notes]
+    failed = sum(len(one.tasks.failed) for one in application.attempts)
+    if failed:
+        notes.append(Note("not modelled", "failures", "attempts that failed in the log do not fail again", failed))
+    left = {one.stage.id for one in application.attempts} - lengths.keys()
+    if left:
+        notes.append(Note("not modelled", "stages", "stages of which no task succeeded are left out", len(left)))
+    return notes
