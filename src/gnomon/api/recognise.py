@@ -12,6 +12,7 @@ from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import Path, read_start
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.model.errors import InputError
+from gnomon.systems.spark.read_lines import is_log_folder
 
 SCENARIO: Final = "scenario"
 PLAIN: Final = "plain"
@@ -23,6 +24,8 @@ _LATE_CHARACTERS = 2**20
 """Where a long comment or a large object comes first, what the file is may be said as late as here."""
 _TOP_KEY = re.compile(r"^([a-z_]+) *:", re.MULTILINE)
 _KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
+
+_EVENT_LOG: Final = "an event log of Spark"
 
 # What only a native file says, in its first lines: system, name of the file, pattern. The first that fits counts.
 _NATIVE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
@@ -50,7 +53,7 @@ _NATIVE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         ("slurm", "output of sshare", r"\A *Account(\|| +)User(\|| +)(Partition(\|| +))?RawShares"),
         ("slurm", "a dump of sacctmgr", r"^Cluster - '"),
         ("slurm", "JSON of Slurm", r"\A\s*\{\s*\"(meta|jobs|nodes|sinfo)\"[\s\S]*\"(openapi|data_parser|Slurm)\b"),
-        ("spark", "an event log of Spark", r"\A\{\"Event\":\"SparkListener"),
+        ("spark", _EVENT_LOG, r"\A\{[^\n]{0,80}\"Event\" *: *\"(org\.apache\.spark\.[\w.]*)?SparkListener"),
         ("spark", "spark-defaults.conf", r"^spark\.[A-Za-z.]+[ =]"),
         ("yarn", "a configuration of YARN", r"<name> *yarn\.|<allocations>"),
         ("mapreduce", "a configuration of MapReduce", r"<name> *mapreduce\."),
@@ -77,6 +80,8 @@ def recognise(path: Path) -> str:
     nothing known.
     """
     file = os.fspath(path)
+    if is_log_folder(path):
+        raise _not_here("spark", _EVENT_LOG, file)
     start = read_start(path)
     if file.endswith(".py"):
         return SCENARIO
@@ -98,6 +103,8 @@ def native_system(path: Path) -> str | None:
 
     Raises :class:`InputError` for a file that cannot be read.
     """
+    if is_log_folder(path):
+        return "spark"
     start = read_start(path)
     native = _native(start)
     if native is None and not (os.fspath(path).endswith(".py") or _kind(_TOP_KEY.findall(start))):

@@ -46,6 +46,8 @@ _NOT_TEXT = {
     b"BZh9": "bzip2 data",
     b"\xfd7zXZ\0": "xz data",
     b"PK\x03\x04": "a zip archive",
+    b"ZV\0": "LZF data",
+    b"ZV\x01": "LZF data",
     b"PAR1": "Parquet data",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",

@@ -84,7 +84,7 @@ class Stage:
         return self.name.partition(" at ")[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StageAttempt:
     """One attempt of a stage. ``tasks``: in the order in which they ended; ``running``: when the log stopped;
     ``planned``: how many tasks it was submitted with: in a later attempt those that were missing; ``kind``:
@@ -123,7 +123,7 @@ class SqlExecution:
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Application:
     """An application, as far as its log goes. ``properties``: ``Spark Properties`` of the environment; ``stages``: what
     is known of each, also of those that were skipped; ``attempts``: in order of stage and attempt; ``notes``: what of
