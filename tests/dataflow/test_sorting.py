@@ -180,6 +180,21 @@ def test_the_buffer_never_holds_more_than_its_bytes(sizes: list[int], length: in
         assert held <= length
 
 
+@given(st.lists(st.integers(0, 60), max_size=200), st.integers(200, 1_500))
+def test_records_added_together_are_as_those_put_one_by_one(sizes: list[int], length: int) -> None:
+    single, together = Buffer(Sorting(length)), Buffer(Sorting(length))
+    held: list[int] = []
+    for size in sizes:
+        room = single.put(size)
+        if together.spare >= sum(held) + size + 16 * (len(held) + 1):
+            held.append(size)
+            assert room is Room.FITS
+            continue
+        together.add(len(held), sum(held))
+        held = []
+        assert together.put(size) is room
+
+
 def test_keys_without_an_order_are_the_users_fault() -> None:
     with pytest.raises(InputError, match="keys have no order among them"):
         sort_output([(0, "a", 1), (0, 2, 1)], 1, ONE_MB)

@@ -57,11 +57,13 @@ def writable(value: object) -> int:
     >>> writable("word00"), writable("é"), writable(1), writable(2**31), writable(("a", 1)), writable(["a"])
     (7, 3, 4, 8, 6, 6)
     """
-    kind = type(value)
-    if kind is str:
-        return _text(value)  # type: ignore[arg-type]
-    if kind is int:
-        return 4 if _INT_MIN <= value < _INT_END else 8  # type: ignore[operator]
+    if type(value) is str:  # most keys are, and short: no call
+        if value.isascii():
+            length = len(value)
+            return length + 1 if length < 128 else length + vint_size(length)
+        return _text(value)
+    if type(value) is int:
+        return 4 if _INT_MIN <= value < _INT_END else 8
     return _size(value, writable, 0)
 
 
@@ -71,11 +73,10 @@ def generic(value: object) -> int:
     >>> generic(1), generic(1000), generic("ab"), generic({"a": 1.5}), generic(object())
     (1, 3, 3, 14, 16)
     """
-    kind = type(value)
-    if kind is str:
-        return _text(value)  # type: ignore[arg-type]
-    if kind is int:
-        return vint_size(value)  # type: ignore[arg-type]
+    if type(value) is str:
+        return _text(value)
+    if type(value) is int:
+        return vint_size(value)
     return _size(value, generic, 0)
 
 

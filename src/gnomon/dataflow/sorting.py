@@ -79,6 +79,19 @@ class Buffer:
         self._meta_end = self._meta
         self._left = self._soft
 
+    @property
+    def spare(self) -> int:
+        """So many bytes more, 16 for each record with them, can be added without a look at the limits."""
+        return self._left - 1
+
+    def add(self, records: int, size: int) -> None:
+        """Add records of ``size`` bytes together, which the spare bytes hold."""
+        self._left -= records * _META + size
+        self._at = (self._at + size) % self._length
+        self._meta = (self._meta - records * _META) % self._length
+        self._records += records
+        self._bytes += size
+
     def put(self, size: int) -> Room:
         """Add a record of ``size`` bytes; says what has to be spilled before."""
         self._left -= _META
@@ -256,7 +269,14 @@ def segment_of(pairs: list[Pair], size: Size = writable) -> Segment:
     >>> segment_of([("word00", 1)]).bytes
     19
     """
-    return Segment(pairs, sum(segment_record(size(key), size(value)) for key, value in pairs) + SEGMENT_END_BYTES)
+    total = SEGMENT_END_BYTES
+    for key, value in pairs:
+        key_bytes, value_bytes = size(key), size(value)
+        if key_bytes < 128 and value_bytes < 128:  # as segment_record, without a call
+            total += key_bytes + value_bytes + 2
+        else:
+            total += segment_record(key_bytes, value_bytes)
+    return Segment(pairs, total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +309,11 @@ class _Runs:
     counts: Counts = field(default_factory=Counts)
     runs: list[list[Segment]] = field(default_factory=list)
     spills: list[Spill] = field(default_factory=list)
+
+    def count(self, records: int, size: int) -> None:
+        """So many records of so many bytes were given."""
+        self.counts.records += records
+        self.counts.bytes += size
 
     def spill(self, buckets: list[list[Pair]], *, combined: bool = True) -> None:
         """Write what is there as a run, sorted by partition and key."""
@@ -327,19 +352,28 @@ def sort_output(
     >>> [segment.pairs for segment in output.segments], output.counts.materialised
     ([[('a', 1), ('b', 1)], [('c', 1)]], 36)
     """
-    made = _Runs(partitions, size, combine)
-    counts, buffer = made.counts, Buffer(sorting)
+    made, buffer = _Runs(partitions, size, combine), Buffer(sorting)
     buckets: list[list[Pair]] = [[] for _ in range(partitions)]
+    spare, count, total = buffer.spare, 0, 0
     for partition, key, value in records:
         length = size(key) + size(value)
-        counts.records += 1
-        counts.bytes += length
+        spare -= length + _META
+        if spare >= 0:
+            count += 1
+            total += length
+            buckets[partition].append((key, value))
+            continue
+        made.count(count, total)
+        buffer.add(count, total)
+        made.count(1, length)
         room = buffer.put(length)
         if room is not Room.FITS and any(buckets):
             made.spill(buckets)
         buckets[partition].append((key, value))
         if room is Room.ALONE:
             made.spill(buckets, combined=False)
+        spare, count, total = buffer.spare, 0, 0
+    made.count(count, total)
     if any(buckets):
         made.spill(buckets)
     return _merged(made, sorting)
