@@ -11,9 +11,11 @@ import typer
 from gnomon.cli.calibrate import calibrate
 from gnomon.cli.chaos import chaos
 from gnomon.cli.compare import compare
+from gnomon.cli.describe import describe
 from gnomon.cli.explain import explain
 from gnomon.cli.generate import generate
 from gnomon.cli.query import query
+from gnomon.cli.run import run
 from gnomon.cli.simulate import simulate
 from gnomon.cli.snapshot import snapshot
 from gnomon.cli.verify import verify
@@ -101,12 +103,29 @@ explain render -f nodes.yaml -f tasks.yaml -o json
 """,
 )
 _verb(
+    describe,
+    "What does a dataflow job consist of?",
+    """
+describe job.py
+describe job.py --html job.html
+""",
+)
+_verb(
     chaos,
     "Which faults break what is demanded?",
     """
 chaos scenario.yaml
 chaos scenario.yaml --property "every job ends" --property "p95 wait < 10 min" --runs 1000
 chaos scenario.yaml --kinds crash,partition --seed 7 --state chaos.state --out minimal.yaml
+""",
+)
+_verb(
+    run,
+    "What does this job of dataflow give, run for real on this machine?",
+    """
+run job.py
+run job.py --workers 2 --memory 1Gi
+run job.py --work-dir /scratch/job -o json
 """,
 )
 _verb(

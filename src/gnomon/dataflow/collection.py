@@ -247,7 +247,9 @@ class Collection:
     def sink(self, path: str) -> None:
         """Write the records to a folder, one file a partition, visible when the job commits."""
         worded(path, self.stage.name, "a path")
-        self._add(Operator.SINK, self.flow.title(path, "sink"), (self.number,), data=path)
+        if path in (stage.data for stage in self.flow.stages() if stage.operator == Operator.SINK):
+            raise InputError("two results go to one folder", field=self.stage.name, found=path)
+        self._add(Operator.SINK, self.flow.title(None, path), (self.number,), data=path)
 
     def collect(self, *, name: str | None = None) -> None:
         """Bring the records to whoever runs the job."""

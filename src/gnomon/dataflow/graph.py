@@ -88,6 +88,10 @@ class Dataflow:
         """A stage as it is declared so far."""
         return self._stages[number]
 
+    def stages(self) -> tuple[Stage, ...]:
+        """All stages as they are declared so far."""
+        return tuple(self._stages)
+
     def replace(self, stage: Stage) -> None:
         """Put a stage in the place of the one with its number."""
         self._stages[stage.number] = stage

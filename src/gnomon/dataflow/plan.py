@@ -170,7 +170,7 @@ class _Cutting:
             if number in seen:
                 continue
             seen.add(number)
-            for before in self._chain(number)[1]:
+            for before in reversed(self._chain(number)[1]):
                 if before.number not in self.here:
                     found.insert(0, before)
                     left.append(before.source)

@@ -1,0 +1,73 @@
+"""``gnomon describe``."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from tests.cli.conftest import Gnomon
+from tests.shared import EXAMPLES
+
+JOBS = EXAMPLES / "dataflow"
+
+
+def test_the_six_properties_the_edges_and_what_runs(gnomon: Gnomon) -> None:
+    ended = gnomon("describe", JOBS / "wordcount.py")
+    assert ended.code == 0
+    assert ended.out.startswith("wordcount: 5 operators, 1 shuffle, 1 job, 2 stages to run with 4 tasks\n")
+    rows = {line.split("  ")[0]: line for line in ended.out.splitlines()}
+    for part in (
+        "bounded",
+        "2: hash (portable)",
+        "one value a key",
+        "all map outputs",
+        "lost ones made again",
+        "1 cpu",
+    ):
+        assert part in rows["counts"]
+    assert "3 edges stay within a task" in ended.out
+    assert ended.out.rstrip().endswith(
+        "[0] text > flat_map > pairs   2 tasks\n"
+        "      == hash (portable) into 2, combined by add ==> [1]\n"
+        "[1] counts > out   2 tasks"
+    )
+
+
+def test_the_same_for_programs(gnomon: Gnomon) -> None:
+    found = json.loads(gnomon("describe", JOBS / "top_pages.py", "-o", "json").out)
+    assert [run["skipped"] for run in found["runs"]] == [False] * 4 + [True] * 3 + [False] * 2
+    assert [exchange["partitions"] for exchange in found["exchanges"]] == [4, 4, 3, 2]
+
+
+def test_the_page_holds_the_drawing_and_loads_nothing(gnomon: Gnomon, tmp_path: Path) -> None:
+    page = tmp_path / "job.html"
+    assert gnomon("describe", JOBS / "skewed_join.py", "--html", page).code == 0
+    text = page.read_text(encoding="utf-8")
+    drawing = ET.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    assert len(drawing.findall(".//rect")) == 8
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_names_from_the_job_are_escaped(gnomon: Gnomon, tmp_path: Path) -> None:
+    job = tmp_path / "job.py"
+    job.write_text(
+        "from gnomon.dataflow import Dataflow\nflow = Dataflow('<b>')\nflow.source([[1]], name='<i>').collect()\n"
+    )
+    assert gnomon("describe", job, "--html", tmp_path / "job.html").code == 0
+    assert not {"<b>", "<i>"} & set((tmp_path / "job.html").read_text().split())
+
+
+def test_what_leads_to_no_result_is_said(gnomon: Gnomon, tmp_path: Path) -> None:
+    job = tmp_path / "job.py"
+    job.write_text(
+        "from gnomon.dataflow import Dataflow\nflow = Dataflow()\na = flow.source([[1]])\na.map(abs)\na.collect()\n"
+    )
+    assert "not used: map leads to no result" in gnomon("describe", job).err
+
+
+def test_a_file_without_a_job_ends_with_2(gnomon: Gnomon, tmp_path: Path) -> None:
+    (tmp_path / "no.py").write_text("x = 1\n")
+    ended = gnomon("describe", tmp_path / "no.py")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no job in this file" in ended.err
