@@ -19,7 +19,9 @@ from gnomon.dataflow.fetching import (
     is_reported,
     map_is_failed,
 )
-from gnomon.dataflow.sorting import MapOutput, Segment, Sorting, grouped, segment_of, sort_output
+from gnomon.dataflow.merging import grouped
+from gnomon.dataflow.sorting import MapOutput, Segment, segment_of, sort_output
+from gnomon.dataflow.spill_buffer import Sorting
 
 S = 10**9
 SPLITS = ("the quick fox\nthe fox", "the hello\nquick b")

@@ -15,7 +15,7 @@ from gnomon.dataflow.partition import Bounds
 from gnomon.dataflow.plan import Plan, cut
 from gnomon.dataflow.sampling import bounds_of
 from gnomon.dataflow.sorted_shuffle import Mapped, Reduced, map_task, reduce_task
-from gnomon.dataflow.sorting import Sorting
+from gnomon.dataflow.spill_buffer import Sorting
 
 RULES = Rules(hash="writable", ordered=True, combine=False)
 PLENTY = Sorting()

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.dataflow.sorting import Buffer, MapOutput, Room, Sorting, grouped, merge_passes, pass_width, sort_output
+from gnomon.dataflow.merging import grouped
+from gnomon.dataflow.sorting import MapOutput, sort_output
+from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.model.errors import InputError
 
 ONE_MB = Sorting(buffer_bytes=2**20)
@@ -95,51 +97,6 @@ def test_a_record_larger_than_the_buffer_is_a_spill_of_its_own_without_the_combi
     assert seen[2:] == ["a", "b", large[1]], "three spills: over all at the merge"
 
 
-def test_a_record_that_does_not_fit_beside_the_others_waits_for_their_spill() -> None:
-    buffer = Buffer(Sorting(1024))
-    assert buffer.put(300) == Room.FITS
-    assert buffer.put(800) == Room.SPILL
-    assert buffer.put(5_000) == Room.ALONE
-
-
-@pytest.mark.parametrize(
-    ("runs", "factor", "widths"),
-    [
-        (4, 10, [4]),
-        (10, 10, [10]),
-        (11, 10, [2, 10]),  # (11 - 1) % 9 = 1: two first, so that ten are left
-        (19, 10, [10, 10]),
-        (20, 10, [2, 10, 10]),
-        (28, 10, [10, 10, 10]),
-        (4, 2, [2, 2, 2]),
-        (1, 10, [1]),
-        (0, 10, [0]),
-    ],
-)
-def test_widths_of_passes(runs: int, factor: int, widths: list[int]) -> None:
-    assert [len(taken) for taken in merge_passes([10] * runs, factor)] == widths
-    assert pass_width(factor, 1, runs) == (widths[0] if len(widths) > 1 else factor)
-
-
-def test_the_smallest_runs_are_merged_first_and_empty_ones_not_at_all() -> None:
-    assert merge_passes([50, 10, 40, 20], 3) == [(1, 3), (4, 2, 0)]
-    assert merge_passes([0, 10, 0, 20], 2) == [(1, 3)]
-
-
-def test_runs_in_memory_do_not_count_against_the_factor() -> None:
-    assert merge_passes([1, 1, 1, 9, 9], 3, in_memory=3, by_length=False) == [(0, 1, 2, 3, 4)]
-
-
-@given(st.lists(st.integers(0, 50), max_size=40), st.integers(2, 12))
-def test_every_run_is_merged_into_the_last_pass_and_no_pass_is_too_wide(lengths: list[int], factor: int) -> None:
-    passes = merge_passes(lengths, factor)
-    merged = Counter(run for taken in passes for run in taken)
-    made = range(len(lengths), len(lengths) + len(passes) - 1)
-    assert set(merged) == {run for run, length in enumerate(lengths) if length} | set(made)
-    assert set(merged.values()) <= {1}
-    assert all(len(taken) <= factor for taken in passes)
-
-
 @given(
     st.lists(st.tuples(st.text("abc", max_size=3), st.integers(-5, 5)), max_size=200),
     st.integers(1, 3),
@@ -167,32 +124,6 @@ def test_however_it_spills_no_record_is_lost(
     assert sum(spill.records for spill in output.spills) == len(pairs)
     if not combining:
         assert sum(len(segment.pairs) for segment in output.segments) == len(pairs)
-
-
-@given(st.lists(st.integers(0, 400), max_size=300), st.integers(64, 1_500))
-def test_the_buffer_never_holds_more_than_its_bytes(sizes: list[int], length: int) -> None:
-    buffer, held = Buffer(Sorting(length)), 0
-    for size in sizes:
-        room = buffer.put(size)
-        if room is Room.ALONE:
-            assert size + 16 > length - 4 * 16, "only what is nearly as large as the buffer goes alone"
-        held = 0 if room is Room.ALONE else size + 16 if room is Room.SPILL else held + size + 16
-        assert held <= length
-
-
-@given(st.lists(st.integers(0, 60), max_size=200), st.integers(200, 1_500))
-def test_records_added_together_are_as_those_put_one_by_one(sizes: list[int], length: int) -> None:
-    single, together = Buffer(Sorting(length)), Buffer(Sorting(length))
-    held: list[int] = []
-    for size in sizes:
-        room = single.put(size)
-        if together.spare >= sum(held) + size + 16 * (len(held) + 1):
-            held.append(size)
-            assert room is Room.FITS
-            continue
-        together.add(len(held), sum(held))
-        held = []
-        assert together.put(size) is room
 
 
 def test_keys_without_an_order_are_the_users_fault() -> None:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from gnomon.dataflow.merging import Pair, grouped, in_order, merge_passes
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, Pair, Segment, grouped, in_order, merge_passes, segment_of
+from gnomon.dataflow.sorting import Combine, Segment, segment_of
 from gnomon.model.resources import E4
 
 _MS: Final = 10**6

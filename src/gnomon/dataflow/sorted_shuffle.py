@@ -15,10 +15,12 @@ from gnomon.dataflow.execute import Fetch, Produced, combiner, run_task
 from gnomon.dataflow.failing import failed
 from gnomon.dataflow.fetching import FetchCounts, Fetching, gather
 from gnomon.dataflow.layout import Exchange
+from gnomon.dataflow.merging import Pair
 from gnomon.dataflow.partition import Bounds, first_turn, placing
 from gnomon.dataflow.plan import PlanStage
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, MapOutput, Pair, Segment, Sorting, sort_output
+from gnomon.dataflow.sorting import Combine, MapOutput, Segment, sort_output
+from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.dataflow.stage import Operator, Rule, Stage
 
 NO_KEY = ()

@@ -1,246 +1,22 @@
 """What a task does with the records that it gives to a sorted shuffle: buffer, spill, combine, merge.
 
 Records are real, and so are the numbers: which records a spill holds, how often a combiner runs over each, how many are
-rewritten by merges. Source: ``MapTask.MapOutputBuffer`` and ``Merger`` of Hadoop 3.5.0.
+rewritten by merges. Source: ``MapTask`` of Hadoop 3.5.0.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from enum import Enum
-from itertools import chain, groupby
-from operator import itemgetter
-from typing import Any, Final
+from itertools import chain
+from typing import Any
 
+from gnomon.dataflow.merging import Pair, in_order, merge_passes
 from gnomon.dataflow.serialise import SEGMENT_END_BYTES, Size, segment_record, writable
-from gnomon.model.errors import InputError
-from gnomon.model.resources import E4
+from gnomon.dataflow.spill_buffer import META_BYTES, Buffer, Room, Sorting
 
-Pair = tuple[Any, Any]
 Combine = Callable[[list[Pair]], list[Pair]]
 """Fewer pairs of the same kind, of pairs in the order of their keys."""
-
-_META: Final = 16
-"""What the buffer holds for each record beside its bytes: where value and key begin, partition, length of the value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sorting:
-    """The buffer [bytes], at which part of it (1/10,000) a spill begins, how many runs are merged at once, and from how
-    many spills on the combiner runs again when they are merged.
-
-    >>> Sorting(buffer_bytes=2**20).soft_limit
-    838860
-    """
-
-    buffer_bytes: int = 100 * 2**20
-    spill_share_e4: int = 8_000
-    factor: int = 10
-    combine_spills: int = 3
-
-    @property
-    def soft_limit(self) -> int:
-        """A spill begins when so many bytes are used."""
-        return self.buffer_bytes * self.spill_share_e4 // E4
-
-
-class Room(Enum):
-    """What a record finds in the buffer."""
-
-    FITS = 0
-    SPILL = 1
-    """It fits after those before it are spilled."""
-    ALONE = 2
-    """It is larger than the whole buffer: those before it are spilled, then it, by itself."""
-
-
-class Buffer:
-    """A ring of bytes: records grow one way from the equator, 16 bytes for each the other way.
-
-    A spill takes what is there, and the equator moves into the free part. It is assumed to be over when its room is
-    needed: how long the writer waits for it is a matter of time, not of records. (The few bytes that stay void where a
-    key would be cut by the end of the array are left out.)
-
-    >>> buffer = Buffer(Sorting(buffer_bytes=1000))
-    >>> [buffer.put(100).name for _ in range(8)]
-    ['FITS', 'FITS', 'FITS', 'FITS', 'FITS', 'FITS', 'FITS', 'SPILL']
-    """
-
-    def __init__(self, sorting: Sorting) -> None:
-        self._length = sorting.buffer_bytes - sorting.buffer_bytes % _META
-        self._soft = sorting.soft_limit
-        self._records = self._bytes = 0
-        self._end = 0  # of the bytes of the last spill
-        self._at = 0  # where the next byte goes
-        self._spilled = False  # a spill has been, and its room is not counted as free yet
-        self._equator, self._meta = 0, self._length - _META
-        self._meta_end = self._meta
-        self._left = self._soft
-
-    @property
-    def spare(self) -> int:
-        """So many bytes more, 16 for each record with them, can be added without a look at the limits."""
-        return self._left - 1
-
-    def add(self, records: int, size: int) -> None:
-        """Add records of ``size`` bytes together, which the spare bytes hold."""
-        self._left -= records * _META + size
-        self._at = (self._at + size) % self._length
-        self._meta = (self._meta - records * _META) % self._length
-        self._records += records
-        self._bytes += size
-
-    def put(self, size: int) -> Room:
-        """Add a record of ``size`` bytes; says what has to be spilled before."""
-        self._left -= _META
-        room = Room.FITS
-        if self._left <= 0 and self._look():
-            room = Room.SPILL
-        self._left -= size
-        if self._left <= 0 and self._is_blocked(size):
-            room = self._make_room(size, room)
-            if room == Room.ALONE:
-                return room
-        self._at = (self._at + size) % self._length
-        self._meta = (self._meta - _META) % self._length
-        self._records += 1
-        self._bytes += size
-        return room
-
-    def _look(self) -> bool:
-        """At the soft limit: count the room of the last spill as free, or spill."""
-        used = self._distance(self._meta, self._at)
-        if self._spilled:
-            self._reclaim()
-            self._left = min(self._distance(self._at, self._meta) - 2 * _META, self._soft - used) - _META
-            return False
-        if used < self._soft or self._meta == self._meta_end:
-            return False
-        free = self._distance(self._at, self._meta)
-        self._start_spill()
-        mean = self._bytes // self._records
-        self._turn((self._at + max(2 * _META - 1, min(free // 2, free // (_META + mean) * _META))) % self._length)
-        self._at = self._equator
-        room = min(self._distance(self._end, self._at), self._distance(self._at, self._meta_end), self._soft)
-        self._left = room - 2 * _META
-        return True
-
-    def _is_blocked(self, size: int) -> bool:
-        """Whether too little is left for a record, what is held for it, and what will be for the next one."""
-        to_meta, to_spilled = self._distance(self._at, self._meta), self._distance(self._at, self._meta_end)
-        if to_meta <= to_spilled:
-            return to_meta <= size + 2 * _META
-        return to_spilled <= size or self._distance(self._end, self._meta) < 2 * _META
-
-    def _make_room(self, size: int, room: Room) -> Room:
-        if self._spilled:
-            self._reclaim()
-        if self._is_blocked(size):
-            if self._meta != self._meta_end:
-                self._start_spill()
-                self._turn(self._at)
-                self._reclaim()
-                room = Room.SPILL
-            if self._is_blocked(size):
-                self._at = 0
-                self._turn(0)
-                self._reclaim()
-                self._left = self._soft
-                return Room.ALONE
-        free, used = self._distance(self._at, self._meta), self._distance(self._meta, self._at)
-        self._left = min(free - 2 * _META, self._soft - used) - size
-        return room
-
-    def _start_spill(self) -> None:
-        self._meta_end = (self._meta + _META) % self._length
-        self._end = self._at
-        self._spilled = True
-
-    def _turn(self, equator: int) -> None:
-        self._equator = equator
-        self._meta = (equator - equator % _META - _META) % self._length
-
-    def _reclaim(self) -> None:
-        self._end = self._equator
-        self._meta_end = (self._equator - self._equator % _META - _META) % self._length
-        self._spilled = False
-
-    def _distance(self, start: int, end: int) -> int:
-        return (end - start) % self._length
-
-
-# ------------------------------------------------------------------ merging
-
-
-def pass_width(factor: int, number: int, runs: int) -> int:
-    """How many runs the pass ``number`` (from 1) merges: the first so many that all later ones are full.
-
-    >>> pass_width(10, 1, 12), pass_width(10, 2, 11), pass_width(10, 1, 19), pass_width(10, 1, 9)
-    (3, 10, 10, 10)
-    """
-    if number > 1 or runs <= factor or factor == 1:
-        return factor
-    return (runs - 1) % (factor - 1) + 1 if (runs - 1) % (factor - 1) else factor
-
-
-def merge_passes(
-    lengths: Sequence[int], factor: int, *, in_memory: int = 0, by_length: bool = True
-) -> list[tuple[int, ...]]:
-    """Which runs each pass of a merge takes, the last pass last. The result of pass ``i`` but the last is the run
-    ``len(lengths) + i``. Runs of length 0 are left out.
-
-    The smallest runs go first; the first ``in_memory`` runs do not count against the factor.
-
-    >>> merge_passes([31_069, 31_068, 31_068, 6_795], 2)
-    [(3, 1), (2, 0), (4, 5)]
-    >>> merge_passes([5, 5, 5], 10)
-    [(0, 1, 2)]
-    """
-    sizes, order = list(lengths), list(range(len(lengths)))
-    if by_length:
-        order.sort(key=sizes.__getitem__)
-    runs, passes = len(order), list[tuple[int, ...]]()
-    while True:
-        width = pass_width(factor, len(passes) + 1, runs - in_memory) + (0 if passes else in_memory)
-        taken: list[int] = []
-        while order and len(taken) < width:
-            run = order.pop(0)
-            if sizes[run]:
-                taken.append(run)
-            else:
-                runs -= 1
-        passes.append(tuple(taken))
-        if runs <= width:
-            return passes
-        sizes.append(sum(sizes[run] for run in taken))
-        order.insert(bisect_left(order, sizes[-1], key=sizes.__getitem__), len(sizes) - 1)
-        runs = len(order)
-
-
-def in_order(pairs: Iterable[Pair]) -> list[Pair]:
-    """Pairs in the order of their keys; values of a key stay as they come, which no engine promises.
-
-    Raises InputError for keys that cannot be compared.
-    """
-    try:
-        return sorted(pairs, key=itemgetter(0))
-    except TypeError as error:
-        raise InputError("keys have no order among them", found=str(error), allowed="keys of one type") from error
-
-
-def grouped(pairs: Iterable[Pair]) -> Iterator[tuple[Any, list[Any]]]:
-    """Each key with its values, of pairs in order.
-
-    >>> list(grouped([("a", 1), ("a", 2), ("b", 3)]))
-    [('a', [1, 2]), ('b', [3])]
-    """
-    for key, group in groupby(pairs, key=itemgetter(0)):
-        yield key, [value for _, value in group]
-
-
-# ------------------------------------------------------------------ the output of a task
 
 
 @dataclass(slots=True)
@@ -357,7 +133,7 @@ def sort_output(
     spare, count, total = buffer.spare, 0, 0
     for partition, key, value in records:
         length = size(key) + size(value)
-        spare -= length + _META
+        spare -= length + META_BYTES
         if spare >= 0:
             count += 1
             total += length

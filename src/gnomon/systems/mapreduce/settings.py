@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gnomon.dataflow.fetching import Fetching, FetchLimits
-from gnomon.dataflow.sorting import Sorting
+from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.dataflow.splits import split_bytes
 from gnomon.model.resources import Resources
 from gnomon.recovery.speculation import SpeculationCap
