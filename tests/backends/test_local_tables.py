@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from gnomon.backends.local_tables import Combine, KeyTooLargeError, Scratch, grouped, in_order
 from gnomon.backends.local_weight import Pace, table_weight, weight
+from gnomon.dataflow.stage import Operator, Stage
 
 pytestmark = pytest.mark.unit
 
 KEYS = st.one_of(st.integers(0, 40), st.text("ab", max_size=3), st.none(), st.tuples(st.integers(0, 3), st.none()))
 PAIRS = st.lists(st.tuples(KEYS, st.integers(0, 9)), max_size=200)
+STAGE = Stage(0, "sums", Operator.AGGREGATE)
 SUMS = Combine(None, add, add)
 LISTS = Combine(lambda value: [value], lambda values, value: [*values, value], add)
 
@@ -32,10 +34,10 @@ def by_hand(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
 
 @pytest.mark.property
 @settings(deadline=None, max_examples=60)
-@given(PAIRS, st.sampled_from([700, 2_000, 1 << 30]))
+@given(PAIRS, st.sampled_from([1_500, 4_000, 1 << 30]))
 def test_sums_come_in_the_order_of_the_keys(pairs: list[tuple[Any, int]], limit: int) -> None:
     with TemporaryDirectory() as folder:
-        found = list(grouped(pairs, SUMS, Scratch(Path(folder), limit)))
+        found = list(grouped(STAGE, pairs, SUMS, Scratch(Path(folder), limit)))
         assert found == [(key, reduce(add, values)) for key, values in by_hand(pairs).items()]
         assert not list(Path(folder).iterdir()), "scratch files are removed"
 
@@ -43,20 +45,20 @@ def test_sums_come_in_the_order_of_the_keys(pairs: list[tuple[Any, int]], limit:
 def test_values_of_a_group_stay_in_order_when_it_is_spilled(tmp_path: Path) -> None:
     pairs = [(number % 7, number) for number in range(700)]
     scratch = Scratch(tmp_path, 9_000)
-    assert dict(grouped(pairs, LISTS, scratch)) == by_hand(pairs)
+    assert dict(grouped(STAGE, pairs, LISTS, scratch)) == by_hand(pairs)
     assert scratch.spilled_bytes > 0
 
 
 def test_more_groups_than_one_file_of_the_fan_holds(tmp_path: Path) -> None:
     """20,000 keys in 100 kB: parted by 16 they still do not fit, so they are parted again."""
     pairs = [(f"key {number % 20_000}", 1) for number in range(40_000)]
-    assert list(grouped(pairs, SUMS, Scratch(tmp_path, 100_000))) == [(f"key {n}", 2) for n in range(20_000)]
+    assert list(grouped(STAGE, pairs, SUMS, Scratch(tmp_path, 100_000))) == [(f"key {n}", 2) for n in range(20_000)]
 
 
 def test_a_group_that_does_not_fit_is_named(tmp_path: Path) -> None:
     pairs = [("hot", number) for number in range(2_000)]
     with pytest.raises(KeyTooLargeError, match="the key 'hot' alone"):
-        list(grouped(pairs, LISTS, Scratch(tmp_path, 10_000)))
+        list(grouped(STAGE, pairs, LISTS, Scratch(tmp_path, 10_000)))
 
 
 @pytest.mark.property

@@ -18,6 +18,8 @@ from gnomon.model.errors import GnomonError
 BLOCK_BYTES: Final = 1 << 18
 """About how large a block is when pickled: a reader holds one of each file that it merges."""
 
+DIGEST_BYTES: Final = 16
+
 _TAIL: Final = Struct(">Q")
 _READ_BYTES: Final = 1 << 20
 
@@ -45,7 +47,7 @@ class Writer:
     def __init__(self, path: Path, partitions: int) -> None:
         self.bytes = 0
         self._file = path.open("wb")
-        self._digest = blake2b(digest_size=16)
+        self._digest = blake2b(digest_size=DIGEST_BYTES)
         self._index: list[list[tuple[int, int]]] = [[] for _ in range(partitions)]
         self._records_a_block = 64
 
@@ -87,7 +89,7 @@ def read(path: Path, partition: int) -> Iterator[list[Any]]:
 
 def digest_of(path: Path) -> str:
     """The digest of a file's bytes, as :meth:`Writer.close` gives it."""
-    digest = blake2b(digest_size=16)
+    digest = blake2b(digest_size=DIGEST_BYTES)
     with path.open("rb") as file:
         while data := file.read(_READ_BYTES):
             digest.update(data)

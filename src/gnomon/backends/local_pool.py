@@ -18,6 +18,8 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, Final
 
+from gnomon.model.errors import GnomonError
+
 HASH_SEED: Final = "0"
 """``PYTHONHASHSEED`` of the workers: PySpark's default too."""
 
@@ -86,10 +88,10 @@ class Pool:
         with suppress(OSError):  # it is dead: :meth:`ended` tells
             idle.connection.send(task)
 
-    def ended(self) -> Iterator[tuple[Any, Any]]:
-        """Wait until tasks end: each with its result, or a :class:`Death`."""
+    def ended(self, timeout_s: float | None = None) -> Iterator[tuple[Any, Any]]:
+        """Wait until tasks end: each with its result, or a :class:`Death`. Nothing ended: it took too long."""
         busy = {worker.connection: worker for worker in self._workers if worker.task is not None}
-        for ready in wait(list(busy)):
+        for ready in wait(list(busy), timeout_s):
             worker = busy[ready]  # type: ignore[index]
             try:
                 result = worker.connection.recv()
@@ -122,13 +124,22 @@ def _serve(connection: Connection, prepare: Callable[[], Do]) -> None:
     Thread(target=_follow, daemon=True).start()
     os.dup2(2, 1)  # what functions of the user print is no result
     sys.stdout = sys.stderr
-    do = prepare()
+    do = _prepared(prepare)
     while True:
         try:
             task = connection.recv()
         except EOFError:
             return
         connection.send(do(task))
+
+
+def _prepared(prepare: Callable[[], Do]) -> Do:
+    """What does the tasks; where it cannot be prepared, the error is the result of each."""
+    try:
+        return prepare()
+    except GnomonError as error:
+        why = error  # the name of an except clause does not outlive it
+        return lambda task: why
 
 
 def _follow() -> None:

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from gnomon.backends.local_blocks import Writer, read
 from gnomon.backends.local_weight import Pace, table_weight, weight
+from gnomon.dataflow.stage import Stage
 from gnomon.model.errors import GnomonError
 
 BATCH: Final = 256
@@ -93,25 +94,31 @@ def fill(
     return total
 
 
-def fold(table: dict[Any, Any], combine: Combine, pairs: list[tuple[Any, Any]]) -> None:
-    """Combine pairs of a key and a value into a table."""
+def fold(stage: Stage, table: dict[Any, Any], combine: Combine, records: list[Any]) -> None:
+    """Combine pairs of a key and a value into a table. In ``stage`` and ``record`` ``failing`` looks for them."""
     create, add = combine.create, combine.add
     if create is None:
-        for key, value in pairs:
+        for record in records:
+            key, value = record
             table[key] = add(table[key], value) if key in table else value
     else:
-        for key, value in pairs:
+        for record in records:
+            key, value = record
             table[key] = add(table[key], value) if key in table else create(value)
 
 
-def grouped(pairs: Iterable[tuple[Any, Any]], combine: Combine, scratch: Scratch) -> Iterator[tuple[Any, Any]]:
+def grouped(
+    stage: Stage, pairs: Iterable[tuple[Any, Any]], combine: Combine, scratch: Scratch
+) -> Iterator[tuple[Any, Any]]:
     """Each key with its combined value, in the order in which the keys first came. Raises KeyTooLargeError.
 
     >>> from tempfile import mkdtemp
+    >>> from gnomon.dataflow.stage import Operator
+    >>> stage = Stage(0, "group", Operator.GROUP)
     >>> lists = Combine(lambda value: [value], lambda list, value: [*list, value], lambda one, other: one + other)
     >>> pairs = [("b", 1), ("a", 2), ("b", 3), ("c", 4)]
     >>> for limit in (10**6, 1500):
-    ...     list(grouped(pairs, lists, Scratch(Path(mkdtemp()), limit)))
+    ...     list(grouped(stage, pairs, lists, Scratch(Path(mkdtemp()), limit)))
     [('b', [1, 3]), ('a', [2]), ('c', [4])]
     [('b', [1, 3]), ('a', [2]), ('c', [4])]
     """
@@ -122,7 +129,7 @@ def grouped(pairs: Iterable[tuple[Any, Any]], combine: Combine, scratch: Scratch
         fan.write(zip(count(fan.entries), table.keys(), table.values()))
         table.clear()
 
-    fill(pairs, partial(fold, table, combine), partial(table_weight, table), spill, scratch.limit)
+    fill(pairs, partial(fold, stage, table, combine), partial(table_weight, table), spill, scratch.limit)
     if not fan.entries:
         yield from table.items()
         return

@@ -22,6 +22,7 @@ CHUNK_BYTES: Final = 1 << 20
 """So much is read at a time; memory is bounded by it, or by the longest line."""
 
 _COMPRESSED: Final[dict[str, Callable[..., Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_NOT_READ: Final = frozenset((".deflate", ".snappy", ".lz4", ".lzo", ".lzo_deflate", ".zst"))
 
 
 def splittable(path: Path) -> bool:
@@ -32,8 +33,14 @@ def splittable(path: Path) -> bool:
 def lines(path: Path, start: int = 0, end: int | None = None) -> Iterator[str]:
     """The lines of the bytes from ``start`` to ``end`` (None: all), without their ends (``\\n``, ``\\r\\n``, ``\\r``).
 
-    Raises InputError for bytes that are not UTF-8 and for compressed files that are damaged.
+    All lines of a compressed file belong to the range that begins it. Raises InputError for bytes that are not UTF-8,
+    for a compression that is not read here, and for a compressed file that is damaged.
     """
+    if path.suffix in _NOT_READ:
+        allowed = f"{', '.join(_COMPRESSED)}, or text as it is"
+        raise InputError("a compression that is not read here", file=str(path), found=path.suffix, allowed=allowed)
+    if not splittable(path):
+        return iter(()) if start else chain.from_iterable(_blocks(path, 0, None))
     return chain.from_iterable(_blocks(path, start, end))
 
 

@@ -1,0 +1,154 @@
+"""What a worker does: one attempt at one task of a plan, from files to a file.
+
+The output is written beside its final name; the process that leads the job renames it. An attempt that fails leaves
+nothing that anybody would read.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from gnomon.backends.local_blocks import DIGEST_BYTES, NotWritableError, Writer, read
+from gnomon.backends.local_records import Records
+from gnomon.backends.local_shuffle import MapSide
+from gnomon.backends.local_tables import BATCH, KeyTooLargeError, Scratch
+from gnomon.dataflow.failing import failed
+from gnomon.dataflow.partition import Bounds
+from gnomon.dataflow.plan import Plan, PlanStage
+from gnomon.dataflow.sampling import sketched
+
+
+@dataclass(frozen=True)
+class Task:
+    """One attempt: ``target`` is the final path of the output, ``bounds`` those of sorts that are known by now."""
+
+    stage: int
+    index: int
+    attempt: int
+    target: str
+    bounds: Bounds = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An attempt that went well: where its output is, how long, its digest, and what was counted."""
+
+    path: str
+    bytes: int
+    digest: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An attempt that did not: what it was, in lines. ``again`` is False where another attempt would be no use."""
+
+    lines: tuple[str, ...]
+    again: bool = True
+
+
+class Runner:
+    """Runs tasks of a plan. ``inputs``: the folder in which the tasks that write an exchange leave their outputs, by
+    its number; ``limit``: how many bytes of records a task may hold."""
+
+    def __init__(self, plan: Plan, inputs: Mapping[int, tuple[Path, int]], scratch: Path, limit: int) -> None:
+        self.plan, self.inputs, self.scratch, self.limit = plan, inputs, scratch, limit
+
+    def __call__(self, task: Task) -> Finished | Failed:
+        stage = self.plan.stages[task.stage]
+        name = f"{stage.number}-{task.index}-{task.attempt}"
+        scratch = Scratch(self.scratch / name, self.limit)
+        shutil.rmtree(scratch.folder, ignore_errors=True)
+        scratch.folder.mkdir(parents=True)
+        beside = Path(f"{task.target}.attempt-{name}")
+        try:
+            return self._run(task, stage, scratch, beside)
+        except (Exception, SystemExit) as error:
+            beside.unlink(missing_ok=True)
+            return _failure(error, stage, task.index)
+        finally:
+            shutil.rmtree(scratch.folder, ignore_errors=True)
+
+    def _run(self, task: Task, stage: PlanStage, scratch: Scratch, beside: Path) -> Finished:
+        layout = stage.layout
+        records = Records(layout, self._fetch, scratch)
+        made = records.of(stage.root, task.index)
+        counts = {}
+        if stage.writes is not None:
+            writer = Writer(beside, stage.writes.partitions)
+            side = MapSide(stage.writes, layout, task.bounds, writer)
+            side.write(task.index, made, scratch.limit)
+            digest, size = writer.close(), writer.bytes
+            counts = {"combine_in": side.records_in, "written": side.records_out}
+        elif stage.samples is not None:
+            digest, size = _blocks(beside, [sketched(stage.samples, layout, task.index, made)])
+        elif layout.stages[stage.root].data is not None:
+            digest, size = _text(beside, made)
+        else:
+            digest, size = _blocks(beside, made)
+        sources = (number for number in records.calls if not layout.stages[number].inputs)
+        counts["read"] = records.fetched + sum(records.calls[number] for number in sources)
+        counts.setdefault("written", records.calls[stage.root])
+        counts["spilled_bytes"] = scratch.spilled_bytes
+        return Finished(str(beside), size, digest, counts)
+
+    def _fetch(self, exchange: int, partition: int) -> Iterator[Any]:
+        folder, tasks = self.inputs[exchange]
+        for index in range(tasks):
+            yield from chain.from_iterable(read(folder / output_name(index), partition))
+
+
+def output_name(index: int) -> str:
+    """What the output of a task is called, in the folder of its stage."""
+    return f"task-{index:05}"
+
+
+def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed:
+    root = stage.layout.stages[stage.root]
+    if isinstance(error, KeyTooLargeError):
+        hint = "give it more with --memory, or reduce the values instead of gathering them"
+        return Failed((f"{root.name}: {error}", hint), again=False)
+    if isinstance(error, NotWritableError):
+        return Failed((f"{root.name}: the record {_short(error.record)} cannot be written: {error.why}",))
+    if isinstance(error, MemoryError):
+        return Failed((f"{root.name}: out of memory",))
+    return Failed(tuple(str(failed(error, root, index)).splitlines()))
+
+
+def _short(record: object, most: int = 200) -> str:
+    try:
+        text = repr(record)
+    except Exception as error:
+        return f"a {type(record).__name__} whose repr raises {type(error).__name__}"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _blocks(path: Path, records: Iterable[Any]) -> tuple[str, int]:
+    writer = Writer(path, 1)
+    left = iter(records)
+    while batch := list(islice(left, BATCH)):
+        writer.append(0, batch)
+    return writer.close(), writer.bytes
+
+
+def _text(path: Path, records: Iterable[Any]) -> tuple[str, int]:
+    """The records as lines: a pair as key, tab and value, anything else as its text (Hadoop's ``TextOutputFormat``)."""
+    digest, size, left = blake2b(digest_size=DIGEST_BYTES), 0, iter(records)
+    with path.open("wb") as file:
+        while batch := list(islice(left, BATCH)):
+            data = "".join(map(_line, batch)).encode("utf-8", "surrogatepass")
+            digest.update(data)
+            size += file.write(data)
+    return digest.hexdigest(), size
+
+
+def _line(record: Any) -> str:
+    if type(record) is tuple and len(record) == 2:
+        return f"{record[0]}\t{record[1]}\n"
+    return f"{record}\n"
