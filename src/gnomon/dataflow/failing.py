@@ -11,7 +11,7 @@ from gnomon.dataflow.stage import Stage
 from gnomon.model.errors import InputError
 
 _SHOWN_MAX: Final = 200
-_OURS: Final = __name__.rpartition(".")[0]
+_OURS: Final = __name__.partition(".")[0] + "."
 
 
 class UserError(InputError):
