@@ -121,7 +121,13 @@ class _Task:
             return self.records(stage.inputs[position], index)
         return self._counted(self.fetched(exchange.number, 0 if exchange.rule == Rule.BROADCAST else index))
 
-    def _counted(self, records: Iterable[Any]) -> Iterator[Any]:
+    def _counted(self, records: Iterable[Any]) -> Iterable[Any]:
+        if isinstance(records, list):
+            self.fetches += len(records)
+            return records
+        return self._counting(records)
+
+    def _counting(self, records: Iterable[Any]) -> Iterator[Any]:
         count = 0
         for count, record in enumerate(records, 1):  # noqa: B007
             yield record
@@ -151,18 +157,19 @@ class _Writing:
     def buckets(self, index: int, records: Iterable[Any]) -> list[list[Any]]:
         """All records, each in the bucket of its partition."""
         buckets: list[list[Any]] = [[] for _ in range(self.exchange.partitions)]
+        into = [bucket.append for bucket in buckets]
         place, stage = self.place, self.stage
         if place is None:
             self._deal(index, records, buckets)
         elif stage.operator == Operator.SORT:
             key = stage.function or key_of
             for record in records:
-                buckets[place(key(record))].append(record)
+                into[place(key(record))](record)
         else:
             if stage.operator == Operator.DISTINCT:
                 records = ((record, None) for record in records)
             for record in self._combined(records):
-                buckets[place(record[0])].append(record)
+                into[place(record[0])](record)
         return buckets
 
     def _deal(self, index: int, records: Iterable[Any], buckets: list[list[Any]]) -> None:
@@ -278,9 +285,8 @@ def run_plan(plan: Plan, *, combines: int = 1, size: Size | None = None) -> Resu
     results: dict[str, list[list[Any]]] = {}
     attempts: list[Produced] = []
 
-    def fetch(exchange: int, partition: int) -> Iterator[Any]:
-        for buckets in outputs[exchange]:
-            yield from buckets[partition]
+    def fetch(exchange: int, partition: int) -> list[Any]:
+        return [record for buckets in outputs[exchange] for record in buckets[partition]]
 
     for stage in plan.run:
         tasks = range(stage.tasks)

@@ -52,7 +52,8 @@ def long_low_bits(number: int) -> int:
 
 
 def java(key: Any) -> int:
-    """``hashCode`` of what Java or Scala would box a key as: strings, int, long, boolean, double, null (0).
+    """``hashCode`` of what Java or Scala would box a key as: strings, int, long, boolean, double, null (0), and tuples
+    as of Scala 2.13 (``MurmurHash3.productHash``, begun with the name of the class).
 
     >>> java(-7), java(5_000_000_000), java(True), java(None), java(1.5)
     (-7, 705032705, 1231, 0, 1073217536)
@@ -68,12 +69,16 @@ def java(key: Any) -> int:
     if isinstance(key, float):
         (bits,) = struct.unpack(">Q", struct.pack(">d", math.nan if key != key else key))
         return _signed((bits ^ (bits >> 32)) & _BITS_32)
-    raise _no_hash("java", key, "strings, integers of 64 bits, booleans, floats, None")
+    if isinstance(key, tuple):
+        parts = [java(int(part) if isinstance(part, float) and part.is_integer() else part) for part in key]
+        return murmur3_mixed((java_string(f"Tuple{len(key)}"), *parts), len(key), 0xCAFEBABE)
+    raise _no_hash("java", key, "strings, integers of 64 bits, booleans, floats, None, and tuples of them")
 
 
 def writable(key: Any) -> int:
     """``hashCode`` of the Hadoop ``Writable`` of a key: Text, IntWritable or LongWritable, BytesWritable,
-    BooleanWritable (1, 0), NullWritable (0).
+    BooleanWritable (true 0, false 1), NullWritable (0). A composite Writable says for itself what its hash is; for a tuple
+    it is taken to be that of ``java.util.Objects.hash``.
 
     >>> writable("hello"), writable(7), writable(5_000_000_000)
     (127791473, 7, 705032704)
@@ -83,12 +88,17 @@ def writable(key: Any) -> int:
     if isinstance(key, str):
         return text_bytes(key)
     if isinstance(key, bool):
-        return 1 if key else 0
+        return 0 if key else 1
     if isinstance(key, int) and -(2**63) <= key < 2**63:
         return long_low_bits(key)
     if isinstance(key, bytes):
         return _bytes_from_one(key)
-    raise _no_hash("writable", key, "strings, bytes, integers of 64 bits, booleans, None")
+    if isinstance(key, tuple):
+        value = 1
+        for part in key:
+            value = (31 * value + writable(part)) & _BITS_32
+        return _signed(value)
+    raise _no_hash("writable", key, "strings, bytes, integers of 64 bits, booleans, None, and tuples of them")
 
 
 def murmur3(key: Any, seed: int = 42) -> int:
@@ -108,9 +118,9 @@ def murmur3(key: Any, seed: int = 42) -> int:
     if key is None:
         return _signed(seed & _BITS_32)
     if isinstance(key, bool):
-        return _murmur3_blocks((1 if key else 0,), 4, seed)
+        return murmur3_mixed((1 if key else 0,), 4, seed)
     if isinstance(key, int) and -(2**63) <= key < 2**63:
-        return _murmur3_blocks((key,), 4, seed) if -(2**31) <= key < 2**31 else murmur3_long(key, seed)
+        return murmur3_mixed((key,), 4, seed) if -(2**31) <= key < 2**31 else murmur3_long(key, seed)
     if isinstance(key, float):
         (bits,) = struct.unpack("<q", struct.pack("<d", 0.0 if key == 0 else key))
         return murmur3_long(bits, seed)
@@ -119,7 +129,7 @@ def murmur3(key: Any, seed: int = 42) -> int:
         whole = len(data) // 4 * 4
         blocks = [number for (number,) in struct.iter_unpack("<i", data[:whole])]
         tail = [byte - 256 if byte > 127 else byte for byte in data[whole:]]
-        return _murmur3_blocks((*blocks, *tail), len(data), seed)
+        return murmur3_mixed((*blocks, *tail), len(data), seed)
     raise _no_hash("murmur3", key, "strings, bytes, integers of 64 bits, booleans, floats, None, and tuples of them")
 
 
@@ -129,7 +139,7 @@ def murmur3_long(number: int, seed: int = 42) -> int:
     >>> murmur3_long(0), murmur3_long(42)
     (-1670924195, 1316951768)
     """
-    return _murmur3_blocks((number & _BITS_32, number >> 32 & _BITS_32), 8, seed)
+    return murmur3_mixed((number & _BITS_32, number >> 32 & _BITS_32), 8, seed)
 
 
 def portable(key: Any) -> int:
@@ -178,8 +188,12 @@ def _bytes_from_one(data: bytes) -> int:
     return _signed(value)
 
 
-def _murmur3_blocks(blocks: tuple[int, ...], length: int, seed: int) -> int:
-    """Murmur3, x86, 32 bits, over blocks of 32 bits."""
+def murmur3_mixed(blocks: tuple[int, ...], length: int, seed: int) -> int:
+    """Murmur3 (x86, 32 bits) of blocks of 32 bits, ended with a length.
+
+    >>> murmur3_mixed((0,), 1, 0xCAFEBABE)
+    -1669410282
+    """
     value = seed & _BITS_32
     for block in blocks:
         mixed = (block & _BITS_32) * 0xCC9E2D51 & _BITS_32

@@ -39,9 +39,24 @@ def hashed(name: str, partitions: int) -> Callable[[Any], int]:
     [0, 1, 0]
     """
     function = HASHES[name]
+    if name == "portable":  # what Python takes for equal has one number
+        return _Places(function, partitions).__getitem__
     if name == "writable":
         return lru_cache(_CACHED_KEYS, typed=True)(lambda key: (function(key) & 0x7FFFFFFF) % partitions)
     return lru_cache(_CACHED_KEYS, typed=True)(lambda key: function(key) % partitions)
+
+
+class _Places(dict[Any, int]):
+    """The partitions of keys that were asked for; it stops growing at a size."""
+
+    def __init__(self, function: Callable[[Any], int], partitions: int) -> None:
+        self.function, self.partitions = function, partitions
+
+    def __missing__(self, key: Any) -> int:
+        place = self.function(key) % self.partitions
+        if len(self) < _CACHED_KEYS:
+            self[key] = place
+        return place
 
 
 def ranges(bounds: Sequence[Any], ascending: bool = True) -> Callable[[Any], int]:

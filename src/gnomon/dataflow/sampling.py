@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+import numpy as np
+from numpy.random import PCG64, Generator
+
 from gnomon.dataflow.layout import Exchange, Layout
 from gnomon.dataflow.stage import key_of
 
 SAMPLE_MAX: Final = 1_000_000
-_BITS_64: Final = (1 << 64) - 1
-_BITS_32: Final = (1 << 32) - 1
+_DRAWN_AT_ONCE: Final = 4_096
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def sketched(exchange: Exchange, layout: Layout, index: int, records: Iterable[A
     key = layout.stages[exchange.target].function or key_of
     points, inputs = layout.sample_points, layout.counts[exchange.source]
     size = -(-3 * min(points * exchange.partitions, SAMPLE_MAX) // inputs)
-    count, sample = reservoir((key(record) for record in records), size, seed_of(exchange.source, index))
+    count, sample = reservoir((key(record) for record in records), size, (exchange.source, index))
     return Sketch(count, tuple(sample))
 
 
@@ -54,64 +56,23 @@ def bounds_of(exchange: Exchange, sketches: Sequence[Sketch]) -> list[Any]:
     return bounds
 
 
-def reservoir(items: Iterable[Any], size: int, seed: int) -> tuple[int, list[Any]]:
-    """How many items there are, and so many of them, each as likely as any other
-    (``SamplingUtils.reservoirSampleAndCount``).
+def reservoir(items: Iterable[Any], size: int, seed: Sequence[int]) -> tuple[int, list[Any]]:
+    """How many items there are, and so many of them, each as likely as any other: the ``n``-th takes a place drawn from
+    ``n``, if that is one of the reservoir's (``SamplingUtils.reservoirSampleAndCount``; the numbers are NumPy's).
 
-    >>> reservoir(range(3), 5, 1)
+    >>> reservoir(range(3), 5, [1])
     (3, [0, 1, 2])
+    >>> count, kept = reservoir(range(100_000), 50, [1])
+    >>> count, len(set(kept)), sum(kept) // 50 // 10_000
+    (100000, 50, 5)
     """
     left = iter(items)
     kept = list(islice(left, size))
     count = len(kept)
-    draw = XorShift(seed)
-    for count, item in enumerate(left, count + 1):  # noqa: B020
-        place = int(draw.fraction() * count)
-        if place < size:
-            kept[place] = item
+    draw = Generator(PCG64(list(seed)))
+    while some := list(islice(left, _DRAWN_AT_ONCE)):
+        places = draw.random(len(some)) * np.arange(count + 1, count + 1 + len(some))
+        for turn in np.flatnonzero(places < size):
+            kept[int(places[turn])] = some[turn]
+        count += len(some)
     return count, kept
-
-
-def seed_of(number: int, index: int) -> int:
-    """The seed of a task's sample: ``byteswap32(index ^ (rdd << 16))``, the number of the stage being that of the
-    collection."""
-    mixed = (index ^ number << 16) * 0x9E3775CD & _BITS_32
-    mixed = int.from_bytes(mixed.to_bytes(4, "little"), "big") * 0x9E3775CD & _BITS_32
-    return mixed - (1 << 32) if mixed >> 31 else mixed
-
-
-class XorShift:
-    """Spark's ``XORShiftRandom`` (Marsaglia, "Xorshift RNGs", 2003), its seed mixed by Murmur3 first."""
-
-    def __init__(self, seed: int) -> None:
-        data = (seed & _BITS_64).to_bytes(8, "big")
-        low = _murmur3(data, 0x3C074A61)  # scala.util.hashing.MurmurHash3.arraySeed
-        self.state = _murmur3(data, low) << 32 | low
-
-    def bits(self, count: int) -> int:
-        """The next bits, up to 32."""
-        state = self.state
-        state ^= state << 21 & _BITS_64
-        state ^= state >> 35
-        state ^= state << 4 & _BITS_64
-        self.state = state
-        return state & (1 << count) - 1
-
-    def fraction(self) -> float:
-        """From 0 to 1, as Java's ``Random.nextDouble``."""
-        return float((self.bits(26) << 27) + self.bits(27)) * 2.0**-53
-
-
-def _murmur3(data: bytes, seed: int) -> int:
-    """Murmur3, x86, 32 bits, of whole blocks."""
-    value = seed
-    for start in range(0, len(data), 4):
-        mixed = int.from_bytes(data[start : start + 4], "little") * 0xCC9E2D51 & _BITS_32
-        mixed = (mixed << 15 | mixed >> 17) & _BITS_32
-        value ^= mixed * 0x1B873593 & _BITS_32
-        value = (value << 13 | value >> 19) & _BITS_32
-        value = (value * 5 + 0xE6546B64) & _BITS_32
-    value ^= len(data)
-    value = (value ^ value >> 16) * 0x85EBCA6B & _BITS_32
-    value = (value ^ value >> 13) * 0xC2B2AE35 & _BITS_32
-    return value ^ value >> 16
