@@ -1,0 +1,238 @@
+"""The tasks of jobs of MapReduce on real records: an :class:`gnomon.control.batch.plan.Execution`.
+
+Maps and reduces run when their attempt starts; what counts is the output of the attempt that is done first. A reduce
+that started early copies each segment when its map is done, keeps what it has copied whatever becomes of the map, and
+goes on when all maps are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gnomon.control.batch.plan import Course, StagePlan, Where
+from gnomon.dataflow.commit import Output
+from gnomon.dataflow.failing import UserError
+from gnomon.dataflow.layout import Exchange
+from gnomon.dataflow.sampling import bounds_of
+from gnomon.dataflow.sorting import Segment
+from gnomon.model.errors import InputError
+from gnomon.model.resources import NEVER
+from gnomon.systems.mapreduce.attempts import Attempt, Runner
+from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
+
+Place = tuple[int, int]
+"""A task: its part, its number in it."""
+Try = tuple[int, int, int, int]
+"""An attempt: part, task, attempt of the stage, number."""
+
+
+@dataclass(slots=True)
+class Copying:
+    """A reduce that copies. ``held``: by map, its segment and when it was copied; ``free_ns``: when it can copy on."""
+
+    start_ns: int
+    free_ns: int
+    held: dict[Place, tuple[Segment, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What maps read. ``size``: bytes, by task; ``hosts``: the nodes (of the cluster) that have it, by task."""
+
+    size: Mapping[Place, int] = field(default_factory=dict)
+    hosts: Mapping[Place, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be run. Each run of it has a state of its own (:meth:`start`)."""
+
+    jobs: Jobs
+    runner: Runner
+    inputs: Inputs = Inputs()
+
+    def start(self, now: Callable[[], int]) -> Tasks:
+        """A run begins; ``now`` tells the time."""
+        return Tasks(self, now)
+
+
+class Tasks:
+    """One run. ``outputs``: the output folder of each job, ``made``: the attempts that count, by task."""
+
+    def __init__(self, work: Work, now: Callable[[], int]) -> None:
+        self._work, self._now = work, now
+        self._parts, self._runner = work.jobs.parts, work.runner
+        self.made: dict[Place, Attempt] = {}
+        self._made_at: dict[Place, int] = {}
+        self._trying: dict[Try, Attempt] = {}
+        self._copying: dict[Try, Copying] = {}
+        algorithm = work.runner.settings.committer
+        self.outputs = {job: Output(algorithm) for job in work.jobs.batch.jobs}
+
+    # ------------------------------------------------------------------ as the placer asks
+
+    def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
+        """The nodes that have a block of the input."""
+        return [(node, 1) for node in self._work.inputs.hosts.get((stage.number, partition), ())]
+
+    def begin(self, where: Where) -> Course:
+        """Run a map; a reduce too, if all maps are done."""
+        part = self._parts[where.stage.number]
+        try:
+            return self._map(part, where) if part.role is Role.MAP else self._reduce(part, where)
+        except UserError as error:
+            return Course(self._runner.costs.start_ns, fails=str(error))
+
+    def rest_ns(self, where: Where, ran_ns: int) -> int:
+        """All maps are done: what is left to copy, and what follows."""
+        part = self._parts[where.stage.number]
+        copying = self._copying[_key(where)]
+        try:
+            return self._finish(part, where, copying) - self._now()
+        except UserError:
+            return 0
+
+    def done(self, where: Where) -> Mapping[str, int | str]:
+        """The attempt counts: its output is there for others."""
+        place, part = (where.stage.number, where.partition), self._parts[where.stage.number]
+        attempt = self._of(where)
+        self.made[place], self._made_at[place] = attempt, self._now()
+        if part.shuffles is None:
+            self._commit(part, where, attempt)
+        self._forget(place)
+        phases = {f"{name}_ns": length for name, length in attempt.phases.items()}
+        return {**phases, **attempt.counts}
+
+    def lost(self, stage: StagePlan, partition: int) -> None:
+        """The output of a map is gone; who has copied it keeps that."""
+        for key, copying in self._copying.items():
+            self._copy(self._parts[key[0]], key[1], copying, until_ns=self._now())
+        self.made.pop((stage.number, partition), None)
+        self._made_at.pop((stage.number, partition), None)
+
+    # ------------------------------------------------------------------ maps
+
+    def _map(self, part: Part, where: Where) -> Course:
+        place = (part.number, where.partition)
+        hosts = self._work.inputs.hosts.get(place, ())
+        attempt = self._runner.map(
+            part,
+            where.partition,
+            input_bytes=self._input_bytes(part, where.partition),
+            local=not hosts or where.node in hosts,
+            loads=lambda number, index: self._loaded(part, number, index),
+            stored=None if part.stored is None else self.made[part.stored, where.partition].records,
+            bounds=self._bounds(part.shuffles),
+        )
+        self._trying[_key(where)] = attempt
+        facts: dict[str, int | str] = {"input_bytes": self._input_bytes(part, where.partition)}
+        return Course(attempt.length_ns, details=facts)
+
+    def _input_bytes(self, part: Part, index: int) -> int:
+        if part.stored is None:
+            return self._work.inputs.size.get((part.number, index), 0)
+        return sum(map(self._runner.size, self.made[part.stored, index].records or ()))
+
+    def _loaded(self, part: Part, number: int, index: int) -> Iterable[Any]:
+        """What a broadcast has stored."""
+        writer = next(one for exchange, one in part.loads if exchange.number == number)
+        for task in range(self._parts[writer].tasks):
+            yield from self.made[writer, task].records or ()
+
+    def _bounds(self, exchange: Exchange | None) -> Mapping[int, Sequence[Any]]:
+        """The bounds of an exchange by range, from the job that sampled for it."""
+        if exchange is None or exchange.known.bounds is None:
+            return {}
+        for part in self._parts:
+            sampled = part.source.samples
+            if sampled is not None and sampled.number == exchange.known.bounds and part.shuffles is None:
+                made = [self.made[part.number, task].records for task in range(part.tasks)]
+                return {sampled.number: bounds_of(sampled, [one[0] for one in made if one])}
+        return {}
+
+    # ------------------------------------------------------------------ reduces
+
+    def _reduce(self, part: Part, where: Where) -> Course:
+        begun = self._now() + self._runner.costs.start_ns
+        copying = self._copying[_key(where)] = Copying(begun, begun)
+        if not all(place in self.made for place in self._maps(part)):
+            return Course(NEVER)
+        end = self._finish(part, where, copying)
+        reads = max((at for _, at in copying.held.values()), default=begun) - self._now()
+        return Course(end - self._now(), reads_ns=reads)
+
+    def _maps(self, part: Part) -> list[Place]:
+        return [(writer, task) for _, writer in part.reads for task in range(self._parts[writer].tasks)]
+
+    def _copy(self, part: Part, index: int, copying: Copying, *, until_ns: int = NEVER) -> None:
+        """Copy what is there, the first made first, as far as it is copied at a time."""
+        wanted = [place for place in self._maps(part) if place in self.made and place not in copying.held]
+        costs, threads = self._runner.costs, self._runner.settings.copies
+        for place in sorted(wanted, key=lambda one: (self._made_at[one], one)):
+            output = self.made[place].output
+            assert output is not None
+            segment = output.segments[index]
+            begun = max(copying.free_ns, self._made_at[place])
+            end = begun + costs.network_ns(segment.bytes) + costs.connect_ns // threads
+            if end > until_ns:
+                return
+            copying.held[place] = (segment, end)
+            copying.free_ns = end
+
+    def _finish(self, part: Part, where: Where, copying: Copying) -> int:
+        """Copy all, then merge and reduce; when that ends [ns]."""
+        self._copy(part, where.partition, copying)
+        order = sorted(copying.held, key=lambda place: (copying.held[place][1], place))
+        copied = {
+            exchange.number: [copying.held[place][0] for place in order if place[0] == writer]
+            for exchange, writer in part.reads
+        }
+        attempt = self._runner.reduce(part, where.partition, copied)
+        ready = max(copying.free_ns, self._now())
+        copy_ns = max(copying.free_ns - copying.start_ns, 0)
+        phases = {"start": self._runner.costs.start_ns, "copy": copy_ns, **attempt.phases}
+        self._trying[_key(where)] = Attempt(attempt.counts, phases, records=attempt.records)
+        return ready + attempt.length_ns
+
+    # ------------------------------------------------------------------ ends
+
+    def _of(self, where: Where) -> Attempt:
+        """What an attempt made; of a copy that is not known by its number, what the task made last."""
+        key = _key(where)
+        if key in self._trying:
+            return self._trying[key]
+        mine = [other for other in self._trying if other[:2] == key[:2]]
+        return self._trying[max(mine)]
+
+    def _commit(self, part: Part, where: Where, attempt: Attempt) -> None:
+        """The task's file, and after the last task the job's output."""
+        output = self.outputs[part.job]
+        letter = "r" if part.role is Role.REDUCE else "m"
+        task = where.partition
+        if output.may_commit(task, where.number):
+            output.write(task, where.number, {f"part-{letter}-{task:05d}": attempt.records})
+            output.commit_task(task, where.number)
+        if all((part.number, other) in self.made for other in range(part.tasks)) and not output.is_complete:
+            output.commit_job()
+
+    def _forget(self, place: Place) -> None:
+        for key in [key for key in self._trying if key[:2] == place]:
+            del self._trying[key]
+        for key in [key for key in self._copying if key[:2] == place]:
+            del self._copying[key]
+
+    # ------------------------------------------------------------------ results
+
+    def records(self, sink: str | None = None) -> list[list[Any]]:
+        """The records of each partition of a result: of the only one, or of that with the name of its stage."""
+        found = {part.source.name: part for part in self._parts if part.source.sink is not None}
+        if sink is None and len(found) > 1:
+            raise InputError("there are several results", allowed=", ".join(found))
+        part = found[sink] if sink is not None else next(iter(found.values()))
+        return [self.made[part.number, task].records or [] for task in range(part.tasks)]
+
+
+def _key(where: Where) -> Try:
+    return (where.stage.number, where.partition, where.stage_attempt, where.number)
