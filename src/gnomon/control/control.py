@@ -117,6 +117,7 @@ class Control:
         plane.give_up, plane.unreachable, plane.reachable = strikes.give_up, strikes.unreachable, strikes.reachable
         again.take_over, again.orphan, results.queue = copies.take_over, copies.orphan, again.queue
         again.stop_after, again.submit, again.forget_needs = copies.stop_after, results.submit, results.cancel
+        again.start_copy = copies.start
         self._board, self._timers, self._plans, self._machines, self._plane = board, timers, plans, machines, plane
         self._again, self._copies, self._drains, self._results = again, copies, drains, results
         self._strikes, self._schedule, self._fault_timer = strikes, Schedule(scenario), -1

@@ -134,21 +134,25 @@ class Copies:
 
     def _speculate(self, task: int) -> None:
         """Start a second copy where there is room, on another node."""
-        board, w = self._board, self._board.w
+        w = self._board.w
         first = int(w.node[task])
         w.closed[first] |= PASSED_OVER
         node = int(choose_node(w, task, False))
         w.closed[first] &= ~PASSED_OVER
-        if node < 0:
-            return
-        self._machines.look_at(first)
+        if node >= 0:
+            self.start(task, node, self._plans.plan_ns(task))
+
+    def start(self, task: int, node: int, length_ns: int) -> None:
+        """Start a second copy on a node that has room for it."""
+        board, w = self._board, self._board.w
+        self._machines.look_at(int(w.node[task]))
         devices = int(choose_devices(w, node, task, False))
         board.withhold(task, node, devices, 1)
         w.watch[task] |= GIVES
         row = board.row(
             Kind.COPY, task=task, node=node, cause=int(w.start_row[task]), reason=Reason.SPECULATIVE, value=devices
         )
-        attempt = self._machines.begin_copy(task, node, devices, self._plans.plan_ns(task))
+        attempt = self._machines.begin_copy(task, node, devices, length_ns)
         attempt.speculative, attempt.copy_row = True, row
 
     def of(self, task: int) -> list[Attempt]:

@@ -159,6 +159,15 @@ class Machines:
         else:
             self._set_end(attempt, min(self._board.now + attempt.plan_ns - attempt.done_ns, NEVER))
 
+    def replan(self, attempt: Attempt, plan_ns: int) -> None:
+        """How long an attempt takes in all is another than was thought."""
+        goes_on = attempt.alive and attempt.begun_ns < NEVER
+        attempt.done_ns = self.elapsed_ns(attempt)
+        attempt.plan_ns = plan_ns
+        if goes_on:
+            self._leave_use(attempt)
+            self._go_on(attempt)
+
     def _set_end(self, attempt: Attempt, end: int) -> None:
         """Enter when an attempt will be over: in the loop, if the control plane will hear of it, else here."""
         attempt.end_ns = end

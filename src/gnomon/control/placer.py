@@ -129,6 +129,22 @@ class Hands(Protocol):
         """What the next attempt of a task will be: how long it takes at full speed, and whether it fails at its end."""
         ...
 
+    def rest(self, task: int, rest_ns: int) -> None:
+        """A running task ends when it has done ``rest_ns`` more, at full speed (NEVER: not as far as is known)."""
+        ...
+
+    def copy(self, task: int, node: int, length_ns: int) -> None:
+        """A second attempt of a running task starts on a node of the world that has room; the first to be done wins."""
+        ...
+
+    def is_up(self, node: int) -> bool:
+        """Whether a node of the world has not stopped, whatever is known of it."""
+        ...
+
+    def elapsed_ns(self, task: int) -> int:
+        """How much a running task has done, in ns at full speed."""
+        ...
+
     def undo(self, task: int, cause: int) -> None:
         """The result of a task that was done is lost: it is made again."""
         ...

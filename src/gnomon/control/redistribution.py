@@ -69,6 +69,7 @@ class Redistribution:
         self.recheck: Callable[[int], None] = lambda cause: None
         self.take_over: Callable[[int, int], bool] = lambda task, cause: False
         self.orphan: Callable[[Attempt, int, Reason], None] = lambda attempt, cause, reason: None
+        self.start_copy: Callable[[int, int, int], None] = lambda task, node, length_ns: None
         self.stop_after: Callable[[Attempt, int], None] = lambda attempt, grace_ns: None
         self.submit: Callable[[int, int], None] = lambda task, at_ns: None
         self.forget_needs: Callable[[int], None] = lambda task: None
@@ -316,6 +317,28 @@ class Redistribution:
     def plan(self, task: int, length_ns: int, *, fails: bool = False) -> None:
         """The next attempt of a task takes so long at full speed, and fails at its end if that is said."""
         self._plans.set(task, length_ns, fails=fails)
+
+    def rest(self, task: int, rest_ns: int) -> None:
+        """A running task ends when it has done ``rest_ns`` more, at full speed."""
+        plan_ns = min(self._elapsed(task) + rest_ns, NEVER)
+        self._plans.work_ns[task] = plan_ns
+        attempt = self._machines.of(task)
+        if attempt is not None:
+            self._machines.replan(attempt, plan_ns)
+        else:
+            self._board.retime(task, min(self._board.now + rest_ns, NEVER))
+
+    def copy(self, task: int, node: int, length_ns: int) -> None:
+        """A second attempt of a running task."""
+        self.start_copy(task, node, length_ns)
+
+    def is_up(self, node: int) -> bool:
+        """Whether a node has not stopped."""
+        return node not in self._machines.dead
+
+    def elapsed_ns(self, task: int) -> int:
+        """How much a running task has done."""
+        return self._elapsed(task)
 
     def renew(self, task: int) -> None:
         """The failures so far do not count any more."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gnomon.model.operation import Speculation
-from gnomon.model.resources import E4
+from gnomon.model.resources import E4, NEVER
 
 
 def candidates(
@@ -110,3 +110,69 @@ def most_gained(now_ns: int, running: Sequence[Runner], done_durations: Sequence
         return None
     gain, task = max(gains)
     return -task, gain
+
+
+@dataclass(frozen=True, slots=True)
+class SlowTasks:
+    """The rule of Spark since 3.4, with the constants of 4.0 and later; looked at every ``check_ns``, when
+    ``quantile_e4`` of a set are done.
+
+    A task is slow that has run for more than ``multiplier_e4`` times the median of the done ones, and at least
+    ``least_ns``. With ``long_e4`` (0: that is enough) it also has to have run for so many times that threshold, or to
+    read its records at less than ``rate_e4`` of their mean rate. ``threshold_ns``: with fewer done, in a set that fits
+    the slots of one node, a task that ran for longer than that (NEVER: none).
+    """
+
+    check_ns: int = 100_000_000
+    multiplier_e4: int = 3 * E4
+    quantile_e4: int = 9_000
+    least_ns: int = 100_000_000
+    long_e4: int = 2 * E4
+    rate_e4: int = 7_500
+    threshold_ns: int = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a task does that has one attempt running, or how a done one did: ``ran_ns``, and its ``rate`` (records a
+    second; 0: not known)."""
+
+    task: int
+    ran_ns: int
+    rate: int = 0
+
+
+def slow_tasks(
+    running: Sequence[Progress], done: Sequence[Progress], total: int, rule: SlowTasks, *, slots: int = 0
+) -> list[int]:
+    """The running tasks of a set of ``total`` that deserve a copy, in their order (TaskSetManager,
+    checkSpeculatableTasks and TaskProcessRateCalculator). ``slots``: those of one node.
+
+    Nine of ten are done, with a median of 10 s: the tenth is slow after 60 s, and after 30 s if it reads slowly:
+
+    >>> rule, s = SlowTasks(), 10**9
+    >>> done = [Progress(i, 10 * s, rate=100) for i in range(9)]
+    >>> [slow_tasks([Progress(9, t * s, rate=80)], done, 10, rule) for t in (31, 60, 61)]
+    [[], [], [9]]
+    >>> [slow_tasks([Progress(9, t * s, rate=74)], done, 10, rule) for t in (30, 31)]
+    [[], [9]]
+    """
+    fixed = rule.threshold_ns < NEVER
+    if total == 1 and not fixed:
+        return []
+    if len(done) >= max(total * rule.quantile_e4 // E4, 1):
+        ordered = sorted(one.ran_ns for one in done)
+        median_twice = ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]
+        threshold = max(median_twice * rule.multiplier_e4 // (2 * E4), rule.least_ns)
+        rates = sum(one.rate for one in done)
+        late = [one for one in running if one.ran_ns > threshold]
+        return [one.task for one in late if _inefficient(one, threshold, rates, len(done), rule)]
+    if fixed and total <= slots:
+        return [one.task for one in running if one.ran_ns > rule.threshold_ns]
+    return []
+
+
+def _inefficient(one: Progress, threshold: int, rates: int, done: int, rule: SlowTasks) -> bool:
+    if not rule.long_e4 or one.ran_ns * E4 > threshold * rule.long_e4:
+        return True
+    return one.rate * done * E4 < rates * rule.rate_e4

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.control.batch.plan import Batch, BatchPlan, Course, JobPlan, Rules, StagePlan, Where
+from gnomon.control.batch.plan import Batch, BatchPlan, Course, JobPlan, StagePlan, Where
 from gnomon.control.batch.play import play
+from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Kind, Log
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.fault import Failure
@@ -23,7 +24,11 @@ class Script:
     course: Callable[[Where], Course]
     begun: list[Where] = field(default_factory=list)
     forgotten: list[tuple[int, int]] = field(default_factory=list)
+    near: Mapping[tuple[int, int], Sequence[tuple[int, int]]] = field(default_factory=dict)
     rest: int = 0
+
+    def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
+        return self.near.get((stage.number, partition), ())
 
     def begin(self, where: Where) -> Course:
         self.begun.append(where)

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.control.batch.plan import BatchPlan, Course, JobPlan, Rules, Where
+from gnomon.control.batch.plan import BatchPlan, Course, JobPlan, Where
+from gnomon.control.batch.rules import Rules
 from gnomon.scheduling.pools import FAIR, Pool
 
 from .scripted import one_job, ran, stages

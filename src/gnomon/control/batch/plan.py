@@ -5,12 +5,13 @@ Times are ns. A task is a row of the world's work: partition ``p`` of a stage is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from gnomon.model.resources import NEVER
-from gnomon.scheduling.pools import DEFAULT, FIFO, Pool
+from gnomon.control.batch.rules import Rules
+from gnomon.model.resources import E4, NEVER
+from gnomon.scheduling.pools import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,6 @@ class StagePlan:
 
     - ``parents``: numbers of the stages whose output it reads; it starts when all of that is there.
     - ``writes``: its output stays where it was made, for others to fetch (not the last stage of a job).
-    - ``preferred``: for tasks that have one, the nodes (of the cluster) where their input is.
     - ``deterministic``: a task run again gives the same records in the same order.
     - ``overlaps_e4``: its tasks may start when so much of its parents is done (10,000: all), and then wait inside.
     """
@@ -30,10 +30,14 @@ class StagePlan:
     tasks: int
     parents: tuple[int, ...] = ()
     writes: bool = False
-    preferred: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     deterministic: bool = True
     barrier: bool = False
-    overlaps_e4: int = 10_000
+    overlaps_e4: int = E4
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether its tasks may start before its parents are done."""
+        return self.overlaps_e4 < E4
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +81,6 @@ class BatchPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How task sets are offered slots, and what follows failures.
-
-    - ``mode``, ``pools``: the order between task sets (:mod:`gnomon.scheduling.pools`).
-    - ``result_ns``: from the end of a task, when its slot is free, until it is known to be done;
-      ``stage_ns``: from then until the tasks of a stage that waited for it can be launched.
-    - ``max_failures``: a task that failed so often in one task set fails its job.
-    - ``max_stage_attempts``: so many attempts in a row of a stage that could not fetch what they read fail the job;
-      ``resubmit_ns``: how long such stages wait to be submitted again.
-    - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost.
-    """
-
-    mode: str = FIFO
-    pools: Mapping[str, Pool] = field(default_factory=dict)
-    result_ns: int = 0
-    stage_ns: int = 0
-    max_failures: int = 4
-    max_stage_attempts: int = 4
-    resubmit_ns: int = 200_000_000
-    outputs_survive: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Where:
     """An attempt that is about to start: ``number`` counts the attempts of the task from 0, ``node`` is one of the
     cluster; ``level``: how near its input is (-1: it does not say)."""
@@ -117,19 +98,27 @@ class Where:
 class Course:
     """How an attempt goes. ``length_ns``: how long it takes at full speed (NEVER: until somebody says); ``fails``: what
     is said of an attempt that fails at its end, empty for one that succeeds; ``fatal``: trying again is of no use;
+    ``reads_ns``: how long of that it still fetches what its stage reads; ``records``: how many it reads in all;
     ``details``: what the log tells of its start."""
 
     length_ns: int = NEVER
     fails: str = ""
     fatal: bool = False
+    reads_ns: int = 0
+    records: int = 0
     details: Mapping[str, int | str] = field(default_factory=dict)
 
 
 class Execution(Protocol):
     """What attempts do, and how long that takes: a recorded run, or functions on records with a model of costs."""
 
+    def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
+        """The nodes (of the cluster) where the input of a task is, each with how near that is: 0 in the memory of the
+        process there, 1 on the node."""
+        ...
+
     def begin(self, where: Where) -> Course:
-        """An attempt starts."""
+        """An attempt starts. One that overlaps with its parents is given an end by :meth:`rest_ns`."""
         ...
 
     def rest_ns(self, where: Where, ran_ns: int) -> int:
@@ -152,3 +141,10 @@ class Batch:
     plan: BatchPlan
     rules: Rules
     execution: Execution
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """What a system carries that has more than a :class:`Batch`."""
+
+    batch: Batch

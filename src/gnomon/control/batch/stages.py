@@ -130,6 +130,22 @@ class Stages:
                 self.of[one].job = min(other for other in self.active if one in self.needed[other])
         return stopped
 
+    def roll_back(self, stage: Stage) -> list[tuple[Stage, int]] | None:
+        """What a stage makes another time may be other records: all that it made counts no more, nor what others made
+        of it. What that was; None where a result was given away already, which nobody can take back."""
+        found, gone, todo = {stage.plan.number}, [], [stage]
+        while todo:
+            one = todo.pop()
+            if one.output and not one.plan.writes:
+                return None
+            gone += [(one, partition) for partition in sorted(one.output)]
+            fresh = [child for child in self.children(one) if child.plan.number not in found and child.output]
+            found.update(child.plan.number for child in fresh)
+            todo += fresh
+        for one, partition in gone:
+            del one.output[partition]
+        return gone
+
     def lose_outputs(self, node: int) -> list[tuple[Stage, int]]:
         """What stages that write had on a node is gone. What that was."""
         gone = []

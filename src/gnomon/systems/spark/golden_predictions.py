@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from gnomon.control.batch.plan import Rules
 from gnomon.control.batch.play import play
+from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Log
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -18,6 +18,10 @@ class Recorded:
     stage hold their slots; ``facts``: what the log tells of each."""
 
     length_ms: Mapping[int, tuple[int, ...]]
+
+    def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
+        """What a task waited for is in its times already."""
+        return ()
 
     def begin(self, where: Where) -> Course:
         """It takes what it took then, wherever it is."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gnomon.control.batch.plan import Batch, BatchPlan, Execution, Rules
+from gnomon.control.batch.plan import Batch, BatchPlan, Execution
+from gnomon.control.batch.rules import Rules
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Scenario

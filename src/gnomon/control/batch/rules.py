@@ -1,0 +1,95 @@
+"""How task sets are offered slots, and what follows failures: all that differs between engines of bounded jobs.
+
+Times are ns. What is not said is off, or takes no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gnomon.model.resources import E4, NEVER
+from gnomon.recovery.speculation import SlowTasks
+from gnomon.scheduling.pools import FIFO, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class LocalityRule:
+    """How long a task set waits for slots nearer to its input before it takes those of the next level: in a process,
+    on a node, on a rack. ``host``, ``rack``: the labels of nodes that say where they are (one without is its own)."""
+
+    process_ns: int = 0
+    node_ns: int = 0
+    rack_ns: int = 0
+    host: str = "host"
+    rack: str = "rack"
+    offers_ns: int = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionRule:
+    """Nodes that are not used after failures: for a task after ``task_node`` failures of it there (``task_host``: on
+    nodes of a host), for a task set after ``set_node`` different tasks failed there (``set_host``: after so many nodes
+    of the host are excluded), for all after ``all_node`` and ``all_host``, for ``timeout_ns``."""
+
+    task_node: int = 1
+    task_host: int = 2
+    set_node: int = 2
+    set_host: int = 2
+    all_node: int = 2
+    all_host: int = 2
+    timeout_ns: int = 3_600_000_000_000
+    unschedulable_ns: int = 120_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationRule:
+    """Nodes that come and go with the work: between ``least`` and ``most``, ``initial`` at the beginning.
+
+    When tasks have waited for ``backlog_ns`` one is asked for, then every ``sustained_ns`` twice as many as before, to
+    ``ratio_e4`` of what all tasks need at most; one that had nothing to do for ``idle_ns`` goes, if it holds no output
+    that is needed (``keeps_outputs``). ``start_ns``: from the request until it is there.
+    """
+
+    least: int = 0
+    initial: int = 0
+    most: int = NEVER
+    backlog_ns: int = 1_000_000_000
+    sustained_ns: int = 1_000_000_000
+    idle_ns: int = 60_000_000_000
+    ratio_e4: int = E4
+    keeps_outputs: bool = True
+    start_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules.
+
+    - ``mode``, ``pools``: the order between task sets (:mod:`gnomon.scheduling.pools`).
+    - ``result_ns``: from the end of a task, when its slot is free, until it is known to be done;
+      ``stage_ns``: from then until the tasks of a stage that waited for it can be launched.
+    - ``max_failures``: a task that failed so often in one task set fails its job.
+    - ``max_stage_attempts``: so many attempts in a row of a stage that could not fetch what they read fail the job;
+      ``resubmit_ns``: how long such stages wait to be submitted again.
+    - ``fetch_fails_ns``: how long a reader tries to reach a node that is gone before it gives up; ``absent_ns``: where
+      it is known already that what it wants is not there.
+    - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
+      lost of them is made again at once, not when a reader fails.
+    """
+
+    mode: str = FIFO
+    pools: Mapping[str, Pool] = field(default_factory=dict)
+    result_ns: int = 0
+    stage_ns: int = 0
+    max_failures: int = 4
+    max_stage_attempts: int = 4
+    resubmit_ns: int = 200_000_000
+    fetch_fails_ns: int = 15_000_000_000
+    absent_ns: int = 1_000_000
+    outputs_survive: bool = False
+    eager: bool = False
+    locality: LocalityRule | None = None
+    copies: SlowTasks | None = None
+    exclusion: ExclusionRule | None = None
+    allocation: AllocationRule | None = None
