@@ -21,6 +21,10 @@ class Listing:
     title: str = ""
     wide: bool = False
 
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"title": self.title, "headers": list(self.headers), "rows": [list(row) for row in self.rows], "right": list(self.right)}
+
 
 @dataclass(frozen=True)
 class Summary:

@@ -41,6 +41,8 @@ def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
         less = f" (the {len(longest)} longest of {number(len(found['waiting']))} waits)"
         title = "WHAT IT WAITS FOR" + (less if len(longest) < len(found["waiting"]) else "")
         blocks.append(titled(title, _waiting(longest)))
+    for one in found.get("listings", ()):
+        blocks.append(titled(one["title"], table(one["headers"], one["rows"], right=one.get("right", ()))))
     if found["classes"]:
         blocks.append(titled("THE NODES", _classes(found["classes"])))
     if found["chain"]:

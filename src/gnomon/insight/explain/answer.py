@@ -26,6 +26,7 @@ from gnomon.insight.explain.waits import Wait, waits
 from gnomon.insight.explain.why_not import WhyNot
 from gnomon.insight.explain.why_not import why_not as tell_why_not
 from gnomon.insight.history import history
+from gnomon.insight.listing import Listing
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Policy, Scenario
@@ -42,6 +43,7 @@ class Explanation:
     - ``waiting``: the spells of waiting, in order; ``classes``: nodes by why they do not take it.
     - ``chain``: the rows of the log that led there; ``changes``: the smallest changes, the cheapest first.
     - ``why_not``: if that was asked, why it is not on one node.
+    - ``listings``: tables that the system has besides.
     - ``notes``: what the search for changes left out or went by. Not part of ``explain -o json``.
     """
 
@@ -55,6 +57,7 @@ class Explanation:
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
     why_not: WhyNot | None = None
+    listings: tuple[Listing, ...] = ()
 
     def __str__(self) -> str:
         """What a person wants to know first: the sentence, and the changes."""
@@ -71,6 +74,7 @@ class Explanation:
             "classes": [one.as_dict() for one in self.classes],
             "chain": [one.as_dict() for one in self.chain],
             "changes": [one.as_dict() for one in self.changes],
+            **({"listings": [one.as_dict() for one in self.listings]} if self.listings else {}),
             **({} if self.why_not is None else {"why_not": self.why_not.as_dict()}),
         }
 

@@ -3,3 +3,7 @@
 ``answer`` finds what is asked about and puts the answer together; ``path`` is the critical path, ``slow`` the causes
 that make a stage slow, ``meanings`` what failures really say, ``advice`` the changes that a simulation confirms.
 """
+
+from gnomon.insight.spark.answer import explain
+
+__all__ = ["explain"]

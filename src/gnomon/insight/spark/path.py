@@ -60,6 +60,7 @@ class _Runs:
     """All attempts of tasks, to be asked who ended last before a moment: of a stage, or on an executor."""
 
     def __init__(self, application: Application) -> None:
+        self.executors = application.executors
         self.of_stage: dict[int, list[_Run]] = {}
         self.of_executor: dict[int, list[_Run]] = {}
         self.of_task: dict[tuple[int, int, int], list[_Run]] = {}
@@ -161,10 +162,22 @@ def _of_job(job: Job, ended: int, runs: _Runs) -> list[Segment]:
             before = None  # of a job before it
         lower = begin if before is None else max(before.task.finish_ms, begin)
         why = "between tasks" if before and before.attempt is now.attempt else "between stages"
-        found += _gap(lower, now.task.launch_ms, "starting a job" if before is None else why)
+        why = "starting a job" if before is None else why
+        added = _added_ms(now, runs)
+        if lower < added <= now.task.launch_ms:
+            found += _gap(added, now.task.launch_ms, why)
+            found += [Segment(lower, added, "waiting for an executor")]
+        else:
+            found += _gap(lower, now.task.launch_ms, why)
         upper = min(lower, now.task.launch_ms)
         now = before
     return found
+
+
+def _added_ms(now: _Run, runs: _Runs) -> int:
+    """When the executor of a task was there."""
+    executor = runs.executors.get(now.attempt.tasks.names[now.task.executor])
+    return 0 if executor is None or executor.added_ms is None else executor.added_ms
 
 
 def _before(now: _Run, job: Job, runs: _Runs) -> _Run | None:

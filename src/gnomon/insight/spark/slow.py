@@ -297,7 +297,7 @@ def _fetch_wait(profile: Profile) -> Iterator[Finding]:
 
 
 def _few_tasks(profile: Profile) -> Iterator[Finding]:
-    count = len(profile.good)
+    count = max(len(profile.good), profile.attempt.planned or 0)
     if count < profile.slots and profile.wall >= SHORT_MS:
         total = int(profile.duration.sum())
         cost = max(0, profile.wall - max(total // profile.slots, 1))

@@ -1,0 +1,341 @@
+"""What to change: each change is simulated, and told with what it brings.
+
+How a change changes tasks is an assumption that its sentence names; the rest is Spark's rules. What cannot be told from
+an event log (whether a partition holds one hot key or several, how much memory would have been enough) is taken at the
+side that promises less, or said to be a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as made
+from typing import Final
+
+from gnomon.insight.explain.changes import NODES, OWN, Change
+from gnomon.insight.explain.phrases import Plain
+from gnomon.insight.spark.bench import Bench, Lengths
+from gnomon.insight.spark.slow import Finding, Profile, profile_of
+from gnomon.insight.spark.words import counted, share, time
+from gnomon.systems.spark.application import StageAttempt
+from gnomon.systems.spark.profile import major
+
+PROGRAM: Final = OWN + 1
+"""The kind of a change of the program: more work than an option, less than machines."""
+
+WORTH_E2: Final = 3
+"""A change is worth telling that takes so many hundredths off."""
+
+PARTS: Final = (2, 5, 10, 20, 50, 100, 200)
+"""Into how many parts a hot key is split, tried in this order until more does not help."""
+
+_JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")
+
+
+@dataclass(frozen=True)
+class Idea:
+    """A change to try. ``lengths``, ``executors``: what the bench is given; ``note``: what is assumed; ``bound``: it
+    brings at most what the simulation says."""
+
+    what: str
+    object: str
+    field: str
+    before: Plain | None
+    after: Plain | None
+    kind: int
+    lengths: Lengths = made(default_factory=dict)
+    executors: tuple[int, ...] | None = None
+    bound: bool = False
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An idea, and what the span of the jobs is with it."""
+
+    idea: Idea
+    span_ms: int
+
+    def gain(self, base_ms: int) -> int:
+        """How much shorter it is."""
+        return base_ms - self.span_ms
+
+
+Source = Callable[[Bench, Profile, Finding], Iterator[Idea]]
+
+
+def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
+    """Every idea with its simulated span."""
+    return [Tried(idea, bench.span_ms(lengths=idea.lengths, executors=idea.executors)) for idea in ideas]
+
+
+def is_worth(one: Tried, base_ms: int) -> bool:
+    """Whether an idea takes enough off."""
+    return one.gain(base_ms) * 100 >= WORTH_E2 * base_ms > 0
+
+
+def change_of(one: Tried, base_ms: int) -> Change:
+    """A change as it is told: with the simulated times before and after."""
+    idea, most = one.idea, "at least " if one.idea.bound else ""
+    gain = share(one.gain(base_ms), base_ms)
+    text = f"{idea.what}: {most}{time(one.span_ms)} instead of {time(base_ms)} (-{gain})"
+    relative = one.span_ms / base_ms if base_ms else 1.0
+    cost = round(idea.kind + relative / (1 + relative), 4)
+    return Change(text, idea.object, idea.field, idea.before, idea.after, cost, confirmed=True)
+
+
+def ideas_for(bench: Bench, attempt: StageAttempt, causes: Sequence[Finding]) -> list[Idea]:
+    """What may help a stage, from the causes that make it slow."""
+    profile = profile_of(bench.application, attempt)
+    if profile is None or attempt.stage.id not in bench.lengths:
+        return []
+    found: dict[tuple[str, str], Idea] = {}
+    for cause in causes:
+        for source in _SOURCES.get(cause.rule, ()):
+            for idea in source(bench, profile, cause):
+                found.setdefault((idea.field, str(idea.after)), idea)
+    return list(found.values())
+
+
+def ideas_for_all(bench: Bench) -> list[Idea]:
+    """More executors, and fewer."""
+    now = bench.executors
+    total = f"{counted(len(now), 'executor')}" + (f" of {counted(now[0], 'slot')}" if now else "")
+    twice = Idea(
+        f"twice the executors ({2 * len(now)} for {total})",
+        "app",
+        _INSTANCES,
+        len(now),
+        2 * len(now),
+        NODES,
+        executors=now * 2,
+    )
+    if bench.application.properties.get("spark.master", "").startswith("local["):
+        slots = sum(now)
+        twice = Idea(
+            f"twice the slots ({2 * slots} for {slots})",
+            "app",
+            "spark.master",
+            f"local[{slots}]",
+            f"local[{2 * slots}]",
+            NODES,
+            executors=(2 * slots,),
+        )
+    return [twice]
+
+
+_INSTANCES: Final = "spark.executor.instances"
+
+
+# ------------------------------------------------------------------ skew
+
+
+def split_hot(bench: Bench, stage: int, row: int, parts: int) -> Lengths:
+    """The tasks of a stage when the partition of one is split into so many, as by a salted key: what it has to start
+    and end is paid by each of them."""
+    own = list(bench.lengths[stage])
+    overhead = bench.again.delays.overhead
+    work = max(0, own[row] - overhead)
+    own[row : row + 1] = [work // parts + overhead] * parts
+    return {stage: own}
+
+
+def _salting(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
+    best: tuple[int, int] | None = None
+    for parts in PARTS:
+        span = bench.span_ms(lengths=split_hot(bench, stage, row, parts))
+        if best is not None and span * 100 > best[1] * 97:
+            break
+        best = parts, span
+    if best is not None:
+        parts = best[0]
+        what = f"salt the hot key of stage {stage} into {parts} parts (a second, small step puts them together again)"
+        yield Idea(what, f"stage/{stage}", "program", 1, parts, PROGRAM, split_hot(bench, stage, row, parts))
+
+
+def _skew_stays(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    """More partitions, of which one has the hot key again."""
+    stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
+    now = len(bench.lengths[stage])
+    name, text = partitions_option(bench, profile.attempt)
+    what = f"{text} {4 * now:,} partitions in stage {stage} instead of {now:,} (one key stays in one partition)"
+    yield Idea(what, f"stage/{stage}", name, now, 4 * now, OWN, spread(bench, stage, 4 * now, kept=[row]))
+
+
+def _skew_copied(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    """Copies, of which that of the hot partition has as much to do."""
+    if bench.application.properties.get("spark.speculation", "false") != "true" and sum(bench.executors) > 1:
+        stage, rows = profile.attempt.stage.id, [int(cause.object.rpartition(".")[2])]
+        what = f"speculation (a copy of stage {stage}'s hot partition has the same work)"
+        lengths = with_copies(bench, profile, skewed=rows)
+        yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, lengths)
+
+
+def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    """AQE splits a skewed partition of a join by map outputs: pieces of the advisory size or of the mean of the others,
+    if it is larger than the threshold and the factor times the median (``OptimizeSkewedJoin``)."""
+    application, stage = bench.application, profile.attempt.stage.id
+    if not joins(profile.attempt, bench) or major(application.version) < 3:
+        return
+    conf = application.properties
+    on = conf.get("spark.sql.adaptive.enabled", "true") == "true"
+    row, median = int(cause.object.rpartition(".")[2]), int(cause.numbers["median_bytes"] or 0)
+    size = int(cause.numbers["bytes"] or 0)
+    threshold, target = 256 * 2**20, max(64 * 2**20, median)
+    if size <= threshold or size <= 5 * median:
+        if on or not size or size <= 2 * median:
+            return
+        target = max(median, 1)
+    elif on and conf.get("spark.sql.adaptive.skewJoin.enabled", "true") == "true":
+        return  # it had its chance
+    parts = max(2, min(-(-size // target), _maps(bench, profile.attempt)))
+    what = f"let AQE split the skewed partition of the join in stage {stage} into {parts} (by map outputs)"
+    yield Idea(
+        what,
+        f"stage/{stage}",
+        "spark.sql.adaptive.skewJoin.enabled",
+        "false",
+        "true",
+        OWN,
+        split_hot(bench, stage, row, parts),
+    )
+
+
+def joins(attempt: StageAttempt, bench: Bench) -> bool:
+    """Whether a stage reads two shuffles for a join of a query."""
+    application = bench.application
+    of = [job.sql for job in application.jobs.values() if attempt.stage.id in job.stages and job.sql is not None]
+    plans = [application.sql[number].plan for number in of if number in application.sql]
+    return len(attempt.stage.parents) > 1 and any(join in plan for plan in plans for join in _JOINS)
+
+
+def _maps(bench: Bench, attempt: StageAttempt) -> int:
+    """How many map outputs a partition is made of: into no more it can be cut."""
+    tasks = [
+        bench.application.stages[parent].tasks for parent in attempt.stage.parents if parent in bench.application.stages
+    ]
+    return max(tasks, default=1)
+
+
+# ------------------------------------------------------------------ numbers of partitions
+
+
+def spread(bench: Bench, stage: int, tasks: int, *, kept: Sequence[int] = ()) -> Lengths:
+    """The tasks of a stage when there are so many: its work evenly, but rows that are ``kept`` as they are, since one
+    key stays in one partition whatever their number."""
+    own, overhead = bench.lengths[stage], bench.again.delays.overhead
+    fixed = [own[row] for row in kept]
+    rest = sum(max(0, length - overhead) for row, length in enumerate(own) if row not in set(kept))
+    count = max(1, tasks - len(fixed))
+    return {stage: [*fixed, *([rest // count + overhead] * count)]}
+
+
+def _more_partitions(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    stage, now = profile.attempt.stage, len(bench.lengths[profile.attempt.stage.id])
+    slots = sum(bench.executors)
+    wanted = -(-now // slots) * slots if now % slots and now > slots else slots if now < slots else 2 * now
+    if cause.rule == "spill":
+        wanted = 2 * now
+    name, text = partitions_option(bench, profile.attempt)
+    what = f"{text} {wanted:,} partitions in stage {stage.id} instead of {now:,} (if its data spreads evenly)"
+    yield Idea(what, f"stage/{stage.id}", name, now, wanted, OWN, spread(bench, stage.id, wanted))
+
+
+def _fewer_partitions(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    stage, now = profile.attempt.stage, len(bench.lengths[profile.attempt.stage.id])
+    wanted = max(2 * sum(bench.executors), 1)
+    if wanted < now:
+        name, text = partitions_option(bench, profile.attempt)
+        what = f"{text} {wanted:,} partitions in stage {stage.id} instead of {now:,}"
+        yield Idea(what, f"stage/{stage.id}", name, now, wanted, OWN, spread(bench, stage.id, wanted))
+
+
+def partitions_option(bench: Bench, attempt: StageAttempt) -> tuple[str, str]:
+    """What sets the number of a stage's partitions, and how to say it."""
+    sql = any(attempt.stage.id in job.stages and job.sql is not None for job in bench.application.jobs.values())
+    if not attempt.stage.parents:
+        if sql:
+            return "spark.sql.files.maxPartitionBytes", "with a smaller or larger spark.sql.files.maxPartitionBytes"
+        return "minPartitions", "read the input into"
+    if sql:
+        return "spark.sql.shuffle.partitions", "with spark.sql.shuffle.partitions (or AQE's advisory size)"
+    return "numPartitions", "give the operator numPartitions:"
+
+
+# ------------------------------------------------------------------ stragglers, memory, failures
+
+
+def with_copies(bench: Bench, profile: Profile, *, skewed: Sequence[int] = ()) -> Lengths:
+    """The tasks of a stage under speculation: one that runs longer than the multiplier times the median gets a copy,
+    which takes the median if it has no more data than others (``TaskSetManager.checkAndSubmitSpeculatableTasks``);
+    a copy of those that are ``skewed`` takes as long as they do."""
+    stage, overhead = profile.attempt.stage.id, bench.again.delays.overhead
+    multiplier = 3.0 if major(bench.application.version) >= 4 else 1.5
+    threshold = max(round(multiplier * profile.median), 100)
+    longest = threshold + 100 + profile.median + overhead
+    kept = set(skewed)
+    own = bench.lengths[stage]
+    return {stage: [length if row in kept else min(length, longest) for row, length in enumerate(own)]}
+
+
+def _speculation(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    conf = bench.application.properties
+    if conf.get("spark.speculation", "false") == "true" or len(profile.good) < 2 or sum(bench.executors) < 2:
+        return
+    stage = profile.attempt.stage.id
+    what = f"speculation: a copy of stage {stage}'s straggler elsewhere (if it takes the median there)"
+    yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, with_copies(bench, profile))
+
+
+def _without_node(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    """Without the slow executor: its tasks take what they take elsewhere, on fewer slots."""
+    name = cause.object.partition("/")[2]
+    executors = profile.good.column("executor").tolist()
+    here = {row for row, place in enumerate(executors) if profile.good.names[place] == name}
+    indices = profile.good.column("index").tolist()
+    slow = {indices[row] for row in here}
+    own, stage = bench.lengths[profile.attempt.stage.id], profile.attempt.stage.id
+    others = sorted(length for row, length in enumerate(own) if row not in slow)
+    if not others or len(bench.executors) < 2:
+        return
+    usual = others[(len(others) - 1) // 2]
+    lengths = {stage: [min(length, usual) if row in slow else length for row, length in enumerate(own)]}
+    what = f"without executor {name} (its node is slow)"
+    yield Idea(
+        what,
+        f"executor/{name}",
+        "spark.excludeOnFailure or the node",
+        name,
+        None,
+        PROGRAM,
+        lengths,
+        executors=bench.executors[:-1],
+    )
+
+
+def _memory(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+    """If the heap were large enough: without GC beyond a little, and a third less of what tasks that spill take."""
+    stage = profile.attempt.stage.id
+    own = list(bench.lengths[stage])
+    for task in profile.good:
+        if task.index < len(own):
+            saved = task.gc_ms * 9 // 10 + (task.run_ms // 3 if task.memory_spilled_bytes else 0)
+            own[task.index] = max(own[task.index] - saved, own[task.index] // 4)
+    before = bench.application.properties.get("spark.executor.memory", "1g")
+    what = (
+        f"more memory a task (spark.executor.memory above {before}, or fewer spark.executor.cores), if GC and spills go"
+    )
+    yield Idea(what, f"stage/{stage}", "spark.executor.memory", before, None, OWN, {stage: own}, bound=True)
+
+
+_SOURCES: Final[Mapping[str, tuple[Source, ...]]] = {
+    "skew": (_adaptive_join, _salting, _skew_stays, _skew_copied),
+    "uneven-input": (_more_partitions,),
+    "slow-node": (_speculation, _without_node),
+    "straggler": (_speculation,),
+    "gc": (_memory,),
+    "spill": (_more_partitions, _memory),
+    "few-tasks": (_more_partitions,),
+    "small-tasks": (_fewer_partitions,),
+}
+"""What is tried for each cause."""

@@ -1,0 +1,55 @@
+"""Explaining an application of Spark from its event log."""
+
+from __future__ import annotations
+
+from gnomon.engine.log import Log
+from gnomon.insight.explain import Explanation
+from gnomon.insight.explain import explain as plain_explanation
+from gnomon.insight.explain.changes import Simulate
+from gnomon.insight.spark.story_app import explain_application
+from gnomon.insight.spark.story_parts import explain_executor, explain_job, explain_query, explain_task
+from gnomon.insight.spark.story_stage import explain_stage
+from gnomon.insight.spark.subjects import subject_of
+from gnomon.model.errors import InputError
+from gnomon.model.scenario import Scenario
+from gnomon.systems.spark.application import Application
+
+
+def explain(
+    subject: str,
+    scenario: Scenario,
+    *,
+    log: Log | None = None,
+    simulate: Simulate | None = None,
+    why_not: str | None = None,
+) -> Explanation:
+    """Explain what an event log tells: the application, a job, a stage, a task, an executor or a query.
+
+    ``subject``: see :data:`gnomon.insight.spark.subjects.FORMS`. A scenario without an event log, as of a job in
+    Python, is explained as any other. Raises InputError for a subject that is not in the log.
+    """
+    application = getattr(scenario.native, "application", None)
+    if not isinstance(application, Application):
+        if simulate is None:
+            raise InputError("nothing to explain: there is no event log", allowed="an event log, with -f")
+        found = simulate(scenario) if log is None else log
+        return plain_explanation(subject, scenario, found, simulate=simulate, why_not=why_not)
+    if why_not is not None:
+        raise InputError("an event log does not say why a task is not on a node", field="--why-not", found=why_not)
+    return explain_log(subject, application)
+
+
+def explain_log(subject: str, application: Application) -> Explanation:
+    """The same, of an application."""
+    whom = subject_of(subject, application)
+    if whom.kind == "app":
+        return explain_application(application)
+    if whom.kind == "stage":
+        return explain_stage(application, whom.number, whom.part)
+    if whom.kind == "job":
+        return explain_job(application, whom.number)
+    if whom.kind == "task":
+        return explain_task(application, whom)
+    if whom.kind == "executor":
+        return explain_executor(application, whom.name)
+    return explain_query(application, whom.number)
