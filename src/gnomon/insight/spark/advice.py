@@ -15,7 +15,7 @@ from typing import Final
 from gnomon.insight.explain.changes import NODES, OWN, Change
 from gnomon.insight.explain.phrases import Plain
 from gnomon.insight.spark.bench import Bench, Lengths
-from gnomon.insight.spark.slow import Finding, Profile, profile_of
+from gnomon.insight.spark.profile import Finding, Profile, profile_of
 from gnomon.insight.spark.words import counted, share, time
 from gnomon.systems.spark.application import StageAttempt
 from gnomon.systems.spark.profile import major

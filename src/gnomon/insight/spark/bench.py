@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gnomon.control.batch.plan import BatchPlan, Rules, StagePlan
+from gnomon.control.batch.plan import BatchPlan, StagePlan
 from gnomon.control.batch.play import play
+from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Kind
-from gnomon.insight.spark.slow import slots_of
+from gnomon.insight.spark.profile import slots_of
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import Resources
 from gnomon.systems.spark.application import Application

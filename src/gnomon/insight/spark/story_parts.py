@@ -11,8 +11,9 @@ from gnomon.insight.spark.events import links, mishaps, outputs_on
 from gnomon.insight.spark.idle import idle_executors
 from gnomon.insight.spark.meanings import of_failure, of_loss
 from gnomon.insight.spark.path import critical_path, parts
-from gnomon.insight.spark.slow import delay_ms, findings
+from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, where_time_went, why_slow
+from gnomon.insight.spark.stragglers import delay_ms
 from gnomon.insight.spark.subjects import Subject, rows_of
 from gnomon.insight.spark.tables import NOTHING, executors, name_of, stages
 from gnomon.insight.spark.words import counted, share, size, time

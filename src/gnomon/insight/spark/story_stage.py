@@ -12,7 +12,8 @@ from gnomon.insight.spark.advice import ideas_for, ideas_for_all, joins, tried
 from gnomon.insight.spark.bench import bench_of
 from gnomon.insight.spark.events import jobs_of, links, mishaps
 from gnomon.insight.spark.path import critical_path
-from gnomon.insight.spark.slow import Finding, findings
+from gnomon.insight.spark.profile import Finding
+from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, told, why_slow
 from gnomon.insight.spark.tables import name_of, stages, state_of, summary_of_tasks
 from gnomon.insight.spark.words import counted, share, time
