@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.control.batch.plan import Batch, BatchPlan, Course, JobPlan, StagePlan, Where
+from gnomon.control.batch.plan import Batch, BatchPlan, Course, Execution, JobPlan, StagePlan, Where
 from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Kind, Log
@@ -18,7 +18,7 @@ from gnomon.model.work import Shape, Task, Work
 
 
 @dataclass
-class Script:
+class Script(Execution):
     """An execution by a function of the attempt; ``begun``: all that were asked for."""
 
     course: Callable[[Where], Course]
@@ -34,8 +34,8 @@ class Script:
         self.begun.append(where)
         return self.course(where)
 
-    def rest_ns(self, where: Where, ran_ns: int) -> int:
-        return self.rest
+    def resume(self, where: Where, ran_ns: int) -> Course:
+        return Course(self.rest)
 
     def done(self, where: Where) -> Mapping[str, int | str]:
         return {}

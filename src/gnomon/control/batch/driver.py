@@ -53,10 +53,12 @@ class Driver:
     aborts: list[tuple[int, str, int]] = field(default_factory=list)
     opened: Callable[[Tasks], None] = lambda tasks: None
     completed: Callable[[Stage, int], None] = lambda stage, row: None
+    progressed: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         plan = self.batch.plan
-        self.rules, self.execution = self.batch.rules, self.batch.execution
+        self.rules = self.batch.rules
+        self.execution = self.batch.execution.start(lambda: self.board.now)
         self.of_world = {world: number for number, world in enumerate(self.node_at)}
         self.stages = Stages(plan)
         self.at = {row: (stage.number, partition) for row, stage, partition in plan.rows()}
@@ -153,6 +155,8 @@ class Driver:
         now.drop(partition)
         if ready:
             self.submit_stages(ready, row, self.rules.stage_ns)
+        if stage.plan.writes:
+            self.progressed()
         if not stage.complete or was_complete:
             return
         self.close(now)

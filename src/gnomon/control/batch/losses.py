@@ -8,9 +8,9 @@ so does MapReduce's application master.
 from __future__ import annotations
 
 from gnomon.control.batch.driver import Driver, Running
+from gnomon.control.batch.readers import Readers
 from gnomon.control.batch.stages import Stage
 from gnomon.engine.log import Reason
-from gnomon.model.resources import NEVER
 
 FETCH_FAILED = "FetchFailed"
 """How the message of an attempt begins that could not read what it needs."""
@@ -19,8 +19,8 @@ FETCH_FAILED = "FetchFailed"
 class Losses:
     """Follows nodes and outputs that are lost."""
 
-    def __init__(self, driver: Driver) -> None:
-        self._driver = driver
+    def __init__(self, driver: Driver, readers: Readers) -> None:
+        self._driver, self._readers = driver, readers
         self._to_submit: set[int] = set()
         self._makers: set[int] = set()
         self._timer = -1
@@ -31,6 +31,8 @@ class Losses:
         """A parent whose output a reader that starts now will not get, with the node that has it (of the cluster; -1:
         it is known that nobody has it); None: all is there."""
         driver = self._driver
+        if driver.rules.eager:
+            return None  # it waits inside
         for number in stage.plan.parents:
             parent = driver.stages.of[number]
             if not parent.complete:
@@ -52,7 +54,11 @@ class Losses:
     def silent(self, node: int, row: int) -> None:
         """A node (of the world) stops: whoever still fetches from it will find that out. Nobody else knows yet."""
         driver, number = self._driver, self._driver.of_world[node]
-        if driver.rules.outputs_survive or driver.rules.eager or driver.hands.is_up(node):
+        if driver.rules.outputs_survive or driver.hands.is_up(node):
+            return
+        driver.execution.reach(number, False)
+        if driver.rules.eager:
+            self._readers.hold(row)
             return
         for task, run in list(driver.running.items()):
             reads = run.start_ns + run.course.reads_ns > driver.board.now
@@ -70,6 +76,12 @@ class Losses:
                 driver.hands.fail(task, Reason.EXIT, row, details={"message": self.message(lacks)})
 
         driver.timers.at(driver.board.now + driver.rules.fetch_fails_ns, give_up)
+
+    def heard(self, node: int) -> None:
+        """A node (of the world) is there again."""
+        if self._driver.hands.is_up(node):
+            self._driver.execution.reach(self._driver.of_world[node], True)
+            self._readers.go_on()
 
     def lost(self, node: int, row: int) -> None:
         """A node (of the world) is taken for lost, with all outputs that are on it."""
@@ -96,11 +108,7 @@ class Losses:
             needed = any(not child.complete for child in driver.stages.children(stage))
             if needed and not stage.runs and stage.job in driver.stages.active:
                 driver.submit_stages(driver.stages.submit(stage), row, 0)
-        for task, run in driver.running.items():
-            reads = run.start_ns + run.course.reads_ns > driver.board.now
-            if reads and not run.open and numbers & set(run.where.stage.parents):
-                run.open = True
-                driver.hands.rest(task, NEVER)
+        self._readers.hold(row, numbers)
 
     # ------------------------------------------------------------------ a reader fails
 

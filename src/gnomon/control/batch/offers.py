@@ -160,6 +160,8 @@ class Offers:
         else:
             length = driver.rules.absent_ns if lacks[1] < 0 else driver.rules.fetch_fails_ns
             course = Course(length, fails=self._losses.message(lacks))
+        if driver.rules.eager and not waits:
+            waits = bool(tasks.plan.parents) and bool(driver.execution.lacks(where))
         board = driver.board
         driver.running[task] = Running(tasks, where, course, board.now, open=waits, lacks=lacks)
         driver.hands.plan(task, NEVER if waits else course.length_ns, fails=bool(course.fails) and not waits)

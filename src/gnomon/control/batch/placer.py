@@ -17,6 +17,7 @@ from gnomon.control.batch.exclusion import Exclusion
 from gnomon.control.batch.losses import Losses
 from gnomon.control.batch.offers import Offers
 from gnomon.control.batch.plan import Batch, Batched
+from gnomon.control.batch.readers import Readers
 from gnomon.control.batch.second_copies import SecondCopies
 from gnomon.control.batch.stages import Stage
 from gnomon.control.board import LOST, Board
@@ -44,7 +45,8 @@ class BatchPlacer(Placer):
         assert isinstance(batch, Batch)
         self._board, self._timers, self._node_at = board, timers, node_at
         self.driver = Driver(batch, board, timers, hands, node_at)
-        self._losses = Losses(self.driver)
+        self._readers = Readers(self.driver)
+        self._losses = Losses(self.driver, self._readers)
         nodes = scenario.cluster.nodes
         label = batch.rules.locality.host if batch.rules.locality else "host"
         self._exclusion = Exclusion(self.driver, [dict(node.labels).get(label, node.name) for node in nodes])
@@ -55,6 +57,7 @@ class BatchPlacer(Placer):
         self._freed: deque[int] = deque()
         self._stranded: dict[tuple[int, int], int] = {}
         self.driver.completed = self._completed
+        self.driver.progressed = self._readers.go_on
 
     @property
     def native_state(self) -> object:
@@ -94,6 +97,8 @@ class BatchPlacer(Placer):
             return
         if kind == Kind.CLOSE and self._board.w.log_reason[row] == Reason.LOST:
             self._losses.lost(node, row)
+        elif kind == Kind.OPEN:
+            self._losses.heard(node)
         self._offers.renew()
         self.driver.wants_round = True
 
@@ -147,15 +152,8 @@ class BatchPlacer(Placer):
         return replace(again, retry=wanted and not fails, count=count, limit=limit)
 
     def _completed(self, stage: Stage, row: int) -> None:
-        """All of a stage is there: who waited inside for it goes on; failures on the way count against nodes."""
-        driver = self.driver
-        self._exclusion.completed(driver.current[stage.plan.number])
-        for task, run in driver.running.items():
-            parents = run.where.stage.parents
-            if run.open and stage.plan.number in parents and all(driver.stages.of[one].complete for one in parents):
-                run.open = False
-                ran_ns = self._board.now - run.start_ns
-                driver.hands.rest(task, driver.execution.rest_ns(run.where, ran_ns))
+        """All of a stage is there: failures on the way count against nodes."""
+        self._exclusion.completed(self.driver.current[stage.plan.number])
 
     # ------------------------------------------------------------------ offers
 

@@ -5,7 +5,7 @@ Times are ns. A task is a row of the world's work: partition ``p`` of a stage is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -112,17 +112,34 @@ class Course:
 class Execution(Protocol):
     """What attempts do, and how long that takes: a recorded run, or functions on records with a model of costs."""
 
+    # What follows has an answer of its own for one that holds no state: inherit it.
+
+    def start(self, now: Callable[[], int]) -> Execution:
+        """A run begins, whose time ``now`` tells: what holds its state. (A scenario may be run often.)"""
+        return self
+
+    def reach(self, node: int, up: bool) -> None:
+        """Nobody can read from a node (of the cluster) from now on, or everybody can again."""
+        return None
+
+    def lacks(self, where: Where) -> bool | None:
+        """Whether an attempt still has to read something that is not there, or cannot be reached; None: it does not
+        know what its attempts have read."""
+        return None
+
+    # What follows has not.
+
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
         """The nodes (of the cluster) where the input of a task is, each with how near that is: 0 in the memory of the
         process there, 1 on the node."""
         ...
 
     def begin(self, where: Where) -> Course:
-        """An attempt starts. One that overlaps with its parents is given an end by :meth:`rest_ns`."""
+        """An attempt starts. One that overlaps with its parents is given an end by :meth:`resume`."""
         ...
 
-    def rest_ns(self, where: Where, ran_ns: int) -> int:
-        """How long an attempt whose length was not known goes on, when all is there that it reads."""
+    def resume(self, where: Where, ran_ns: int) -> Course:
+        """How an attempt whose length was not known goes on, when all is there that it reads."""
         ...
 
     def done(self, where: Where) -> Mapping[str, int | str]:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from gnomon.control.batch.plan import BatchPlan, Course, JobPlan, StagePlan, Where
+from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
 from gnomon.model.work import Note
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.delays import MS, Delays, delays
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(Execution):
     """The :class:`gnomon.control.batch.plan.Execution` of a recorded run. ``length_ms``: how long the tasks of each
     stage hold their slots; ``facts``: what the log tells of each."""
 
@@ -27,7 +27,7 @@ class Recorded:
         """It takes what it took then, wherever it is."""
         return Course(self.length_ms[where.stage.number][where.partition] * MS)
 
-    def rest_ns(self, where: Where, ran_ns: int) -> int:
+    def resume(self, where: Where, ran_ns: int) -> Course:
         """All is known from the beginning."""
         raise AssertionError("the length of a recorded task is known")
 
