@@ -10,7 +10,7 @@ from gnomon.control.batch.plan import Course, Where
 from gnomon.dataflow import Dataflow
 from gnomon.systems.mapreduce.attempts import Runner
 from gnomon.systems.mapreduce.costs import Costs
-from gnomon.systems.mapreduce.execution import Inputs, Tasks, Work
+from gnomon.systems.mapreduce.execution import Inputs, Setup, Tasks
 from gnomon.systems.mapreduce.jobs import jobs_of
 from gnomon.systems.mapreduce.settings import Settings
 
@@ -42,8 +42,8 @@ class ByHand:
         settings = settings or Settings()
         self.now = 0
         self.jobs = jobs_of(flow.graph(), settings)
-        self.work = Work(self.jobs, Runner(settings, costs or Costs(), combining), inputs or Inputs())
-        self.tasks: Tasks = self.work.start(lambda: self.now)
+        setup = Setup(self.jobs, Runner(settings, costs or Costs(), combining), inputs or Inputs())
+        self.tasks = Tasks(setup, lambda: self.now)
         self.counts: Counter[str] = Counter()
 
     def where(self, part: int, task: int, number: int = 0, node: int = 0) -> Where:

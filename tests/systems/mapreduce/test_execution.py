@@ -68,7 +68,7 @@ def test_a_reduce_that_starts_early_waits_for_all_maps_and_copies_meanwhile() ->
     assert first is not None
     assert second is not None
     sizes = first.segments[0].bytes, second.segments[0].bytes
-    rest = run.tasks.rest_ns(run.where(1, 0), 130 * S)
+    rest = run.tasks.resume(run.where(1, 0), 130 * S).length_ns
     assert rest == (max(100 + sizes[0], 130) + sizes[1] - 130) * S, "the first was copied while the second map ran"
 
 
@@ -84,7 +84,9 @@ def test_a_reduce_keeps_what_it_has_copied_when_a_map_is_lost() -> None:
     assert run.begin(1, 1).length_ns == NEVER, "another reduce has not, and waits"
     run.done(0, 1)
     assert (0, 0) not in run.tasks.made
-    assert run.tasks.rest_ns(run.where(1, 0), 20) == 0, "it has both, and needs nobody to run again"
+    assert not run.tasks.lacks(run.where(1, 0))
+    assert run.tasks.lacks(run.where(1, 1))
+    assert run.tasks.resume(run.where(1, 0), 20).length_ns == 0, "it has both, and needs nobody to run again"
     assert run.done(1, 0)["REDUCE_INPUT_RECORDS"] == 7
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gnomon.control.batch import plan
 from gnomon.control.batch.plan import Course, StagePlan, Where
 from gnomon.dataflow.commit import Output
 from gnomon.dataflow.failing import UserError
@@ -30,11 +31,12 @@ Try = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class Copying:
-    """A reduce that copies. ``held``: by map, its segment and when it was copied; ``free_ns``: when it can copy on."""
+    """A reduce that copies. ``held``: by map, the segment that it has copied, in the order in which that was;
+    ``free_ns``: when it has the last of them."""
 
     start_ns: int
     free_ns: int
-    held: dict[Place, tuple[Segment, int]] = field(default_factory=dict)
+    held: dict[Place, Segment] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,32 +48,48 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Work:
-    """What is to be run. Each run of it has a state of its own (:meth:`start`)."""
+class Setup:
+    """What is to be run."""
 
     jobs: Jobs
     runner: Runner
     inputs: Inputs = Inputs()
 
-    def start(self, now: Callable[[], int]) -> Tasks:
-        """A run begins; ``now`` tells the time."""
-        return Tasks(self, now)
 
-
-class Tasks:
+class Tasks(plan.Execution):
     """One run. ``outputs``: the output folder of each job, ``made``: the attempts that count, by task."""
 
-    def __init__(self, work: Work, now: Callable[[], int]) -> None:
-        self._work, self._now = work, now
-        self._parts, self._runner = work.jobs.parts, work.runner
+    def __init__(self, setup: Setup, now: Callable[[], int] = lambda: 0) -> None:
+        self._work, self._now = setup, now
+        self._parts, self._runner = setup.jobs.parts, setup.runner
         self.made: dict[Place, Attempt] = {}
         self._made_at: dict[Place, int] = {}
+        self._node: dict[Place, int] = {}
+        self._down: set[int] = set()
         self._trying: dict[Try, Attempt] = {}
         self._copying: dict[Try, Copying] = {}
-        algorithm = work.runner.settings.committer
-        self.outputs = {job: Output(algorithm) for job in work.jobs.batch.jobs}
+        algorithm = setup.runner.settings.committer
+        self.outputs = {job: Output(algorithm) for job in setup.jobs.batch.jobs}
 
     # ------------------------------------------------------------------ as the placer asks
+
+    def start(self, now: Callable[[], int]) -> Tasks:
+        """A run of its own."""
+        return Tasks(self._work, now)
+
+    def reach(self, node: int, up: bool) -> None:
+        """What is on a node cannot be copied any more, or can be again."""
+        self._copy_so_far()
+        (self._down.discard if up else self._down.add)(node)
+
+    def lacks(self, where: Where) -> bool | None:
+        """Whether a reduce has not copied all, and cannot now."""
+        copying = self._copying.get(_key(where))
+        if copying is None:
+            return False
+        self._copy(where, copying, until_ns=self._now())
+        left = [place for place in self._maps(self._parts[where.stage.number]) if place not in copying.held]
+        return any(not self._is_there(place) for place in left)
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
         """The nodes that have a block of the input."""
@@ -85,20 +103,18 @@ class Tasks:
         except UserError as error:
             return Course(self._runner.costs.start_ns, fails=str(error))
 
-    def rest_ns(self, where: Where, ran_ns: int) -> int:
-        """All maps are done: what is left to copy, and what follows."""
-        part = self._parts[where.stage.number]
-        copying = self._copying[_key(where)]
+    def resume(self, where: Where, ran_ns: int) -> Course:
+        """All is there: what is left to copy, and what follows."""
         try:
-            return self._finish(part, where, copying) - self._now()
-        except UserError:
-            return 0
+            return self._finish(self._parts[where.stage.number], where, self._copying[_key(where)])
+        except UserError as error:
+            return Course(0, fails=str(error))
 
     def done(self, where: Where) -> Mapping[str, int | str]:
         """The attempt counts: its output is there for others."""
         place, part = (where.stage.number, where.partition), self._parts[where.stage.number]
         attempt = self._of(where)
-        self.made[place], self._made_at[place] = attempt, self._now()
+        self.made[place], self._made_at[place], self._node[place] = attempt, self._now(), where.node
         if part.shuffles is None:
             self._commit(part, where, attempt)
         self._forget(place)
@@ -107,8 +123,7 @@ class Tasks:
 
     def lost(self, stage: StagePlan, partition: int) -> None:
         """The output of a map is gone; who has copied it keeps that."""
-        for key, copying in self._copying.items():
-            self._copy(self._parts[key[0]], key[1], copying, until_ns=self._now())
+        self._copy_so_far()
         self.made.pop((stage.number, partition), None)
         self._made_at.pop((stage.number, partition), None)
 
@@ -157,44 +172,53 @@ class Tasks:
     def _reduce(self, part: Part, where: Where) -> Course:
         begun = self._now() + self._runner.costs.start_ns
         copying = self._copying[_key(where)] = Copying(begun, begun)
-        if not all(place in self.made for place in self._maps(part)):
+        if not all(self._is_there(place) for place in self._maps(part)):
             return Course(NEVER)
-        end = self._finish(part, where, copying)
-        reads = max((at for _, at in copying.held.values()), default=begun) - self._now()
-        return Course(end - self._now(), reads_ns=reads)
+        return self._finish(part, where, copying)
 
     def _maps(self, part: Part) -> list[Place]:
         return [(writer, task) for _, writer in part.reads for task in range(self._parts[writer].tasks)]
 
-    def _copy(self, part: Part, index: int, copying: Copying, *, until_ns: int = NEVER) -> None:
+    def _is_there(self, place: Place) -> bool:
+        return place in self.made and self._node[place] not in self._down
+
+    def _copy_so_far(self) -> None:
+        """Something is about to change: what has been copied by now stays."""
+        for key, copying in self._copying.items():
+            part, task, attempt, number = key
+            where = Where(self._work.jobs.batch.stages[part], task, attempt, number, -1)
+            self._copy(where, copying, until_ns=self._now())
+
+    def _copy(self, where: Where, copying: Copying, *, until_ns: int = NEVER) -> None:
         """Copy what is there, the first made first, as far as it is copied at a time."""
-        wanted = [place for place in self._maps(part) if place in self.made and place not in copying.held]
+        maps = self._maps(self._parts[where.stage.number])
+        wanted = [place for place in maps if place not in copying.held and self._is_there(place)]
         costs, threads = self._runner.costs, self._runner.settings.copies
         for place in sorted(wanted, key=lambda one: (self._made_at[one], one)):
             output = self.made[place].output
             assert output is not None
-            segment = output.segments[index]
+            segment = output.segments[where.partition]
             begun = max(copying.free_ns, self._made_at[place])
             end = begun + costs.network_ns(segment.bytes) + costs.connect_ns // threads
             if end > until_ns:
                 return
-            copying.held[place] = (segment, end)
-            copying.free_ns = end
+            copying.held[place], copying.free_ns = segment, end
 
-    def _finish(self, part: Part, where: Where, copying: Copying) -> int:
-        """Copy all, then merge and reduce; when that ends [ns]."""
-        self._copy(part, where.partition, copying)
-        order = sorted(copying.held, key=lambda place: (copying.held[place][1], place))
+    def _finish(self, part: Part, where: Where, copying: Copying) -> Course:
+        """Copy all, then merge and reduce. What it has really copied by a later time is found out then."""
+        whole = Copying(copying.start_ns, copying.free_ns, dict(copying.held))
+        self._copy(where, whole)
         copied = {
-            exchange.number: [copying.held[place][0] for place in order if place[0] == writer]
+            exchange.number: [segment for place, segment in whole.held.items() if place[0] == writer]
             for exchange, writer in part.reads
         }
         attempt = self._runner.reduce(part, where.partition, copied)
-        ready = max(copying.free_ns, self._now())
-        copy_ns = max(copying.free_ns - copying.start_ns, 0)
-        phases = {"start": self._runner.costs.start_ns, "copy": copy_ns, **attempt.phases}
-        self._trying[_key(where)] = Attempt(attempt.counts, phases, records=attempt.records)
-        return ready + attempt.length_ns
+        now = self._now()
+        reads_ns = max(whole.free_ns - now, 0)
+        phases = {"start": self._runner.costs.start_ns, "copy": max(whole.free_ns, now) - whole.start_ns}
+        phases["copy"] = max(phases["copy"], 0)
+        self._trying[_key(where)] = Attempt(attempt.counts, {**phases, **attempt.phases}, records=attempt.records)
+        return Course(reads_ns + attempt.length_ns, reads_ns=reads_ns)
 
     # ------------------------------------------------------------------ ends
 
