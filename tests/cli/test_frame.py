@@ -18,7 +18,19 @@ from tests.shared import ROOT
 
 pytestmark = pytest.mark.unit
 
-VERBS = ("simulate", "compare", "calibrate", "explain", "describe", "chaos", "generate", "snapshot", "verify", "query")
+VERBS = (
+    "simulate",
+    "compare",
+    "calibrate",
+    "explain",
+    "describe",
+    "check",
+    "chaos",
+    "generate",
+    "snapshot",
+    "verify",
+    "query",
+)
 PROGRAM = [sys.executable, "-c", "import sys; sys.argv[0] = 'gnomon'; from gnomon.cli import main; main()"]
 
 

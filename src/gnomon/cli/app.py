@@ -10,6 +10,7 @@ import typer
 
 from gnomon.cli.calibrate import calibrate
 from gnomon.cli.chaos import chaos
+from gnomon.cli.check import check
 from gnomon.cli.compare import compare
 from gnomon.cli.describe import describe
 from gnomon.cli.explain import explain
@@ -108,6 +109,14 @@ _verb(
     """
 describe job.py
 describe job.py --html job.html
+""",
+)
+_verb(
+    check,
+    "What in these files will bite?",
+    """
+check job.py
+check job.py -o json
 """,
 )
 _verb(

@@ -66,7 +66,7 @@ def run_task(
     ``combines`` is how often records go through the combiner before they are written: 0, once, or so often that the
     first ones pass it ``combines`` times. Raises UserError where a function of the job does.
     """
-    task = _Task(stage.layout, fetched)
+    task = Chain(stage.layout, fetched)
     try:
         records = task.records(stage.root, index)
         if stage.writes is not None:
@@ -80,8 +80,8 @@ def run_task(
     return Produced(stage.number, index, records=made, read=task.read, calls=dict(task.calls))
 
 
-class _Task:
-    """One attempt: the chain of generators over its partition, and what it counts."""
+class Chain:
+    """One attempt: the chain of generators that make a partition, and what it counts."""
 
     def __init__(self, layout: Layout, fetched: Fetch) -> None:
         self.layout, self.fetched = layout, fetched
@@ -169,7 +169,8 @@ class _Writing:
             if stage.operator == Operator.DISTINCT:
                 records = ((record, None) for record in records)
             for record in self._combined(records):
-                into[place(record[0])](record)
+                key, _ = record
+                into[place(key)](record)
         return buckets
 
     def _deal(self, index: int, records: Iterable[Any], buckets: list[list[Any]]) -> None:
@@ -244,20 +245,20 @@ def _wide(stage: Stage, sides: list[Iterable[Any]], layout: Layout, calls: opera
         return operators.looked_up(stage, sides[0], sides[1], calls)
     if stage.operator in (Operator.COGROUP, Operator.JOIN):
         ordered = any(one.ordered for one in layout.exchanges if one.target == stage.number)
-        groups = _items(operators.cogrouped(stage, sides, calls), ordered)
+        groups = _items(stage, operators.cogrouped(stage, sides, calls), ordered)
         return operators.joined(stage.how, groups) if stage.operator == Operator.JOIN else groups
     if stage.operator == Operator.GROUP:
-        return _items(operators.grouped(stage, sides[0], calls), ordered)
+        return _items(stage, operators.grouped(stage, sides[0], calls), ordered)
     aggregate = stage.aggregate
     if aggregate is None:
         raise ValueError(f"stage {stage.name} has nothing to aggregate with")
     reduce = operators.merged if exchange is not None and exchange.combine is True else operators.aggregated
-    found = _items(reduce(stage, aggregate, sides[0], calls), ordered)
+    found = _items(stage, reduce(stage, aggregate, sides[0], calls), ordered)
     return (key for key, _ in found) if stage.operator == Operator.DISTINCT else found
 
 
-def _items(found: Mapping[Any, Any], ordered: bool) -> Iterable[Any]:
-    return sorted(found.items(), key=lambda pair: pair[0]) if ordered else iter(found.items())
+def _items(stage: Stage, found: Mapping[Any, Any], ordered: bool) -> Iterable[Any]:
+    return operators.by_key_order(stage, found) if ordered else iter(found.items())
 
 
 # ---------------------------------------------------------------------- all of it, here and now
@@ -265,32 +266,47 @@ def _items(found: Mapping[Any, Any], ordered: bool) -> Iterable[Any]:
 
 @dataclass(frozen=True)
 class Results:
-    """What a whole run made: the records of each partition of each result, by the name of the sink, and every
-    attempt."""
+    """What a whole run made: the records of each partition of each result, by the name of the sink; every attempt; the
+    bounds of sorts; and the buckets that map tasks left in each exchange, one tuple a task."""
 
     partitions: Mapping[str, list[list[Any]]]
     attempts: tuple[Produced, ...]
     bounds: Bounds
+    outputs: Mapping[int, list[tuple[list[Any], ...]]]
 
     def records(self, sink: str | None = None) -> list[Any]:
         """The records of a result, of the only one where no name is given, in the order of its partitions."""
         name = next(iter(self.partitions)) if sink is None else sink
         return [record for partition in self.partitions[name] for record in partition]
 
+    def fetch(self, exchange: int, partition: int) -> list[Any]:
+        """What a reader of an exchange gets."""
+        return [record for buckets in self.outputs[exchange] for record in buckets[partition]]
 
-def run_plan(plan: Plan, *, combines: int = 1, size: Size | None = None) -> Results:
-    """Run all tasks of a plan one after another. Raises UserError where a function of the job does."""
+
+def run_plan(
+    plan: Plan, *, combines: int | Mapping[int, int] = 1, size: Size | None = None, backwards: bool = False
+) -> Results:
+    """Run all tasks of a plan one after another. Raises UserError where a function of the job does.
+
+    ``combines``: how often the combiner runs, everywhere or by the number of the exchange (else once); ``backwards``:
+    readers get the outputs of map tasks in the opposite order.
+    """
     outputs: dict[int, list[tuple[list[Any], ...]]] = {}
     bounds: dict[int, list[Any]] = {}
     results: dict[str, list[list[Any]]] = {}
     attempts: list[Produced] = []
 
     def fetch(exchange: int, partition: int) -> list[Any]:
-        return [record for buckets in outputs[exchange] for record in buckets[partition]]
+        maps = outputs[exchange]
+        return [record for buckets in (reversed(maps) if backwards else maps) for record in buckets[partition]]
 
     for stage in plan.run:
+        times = combines if isinstance(combines, int) else 1
+        if stage.writes is not None and not isinstance(combines, int):
+            times = combines.get(stage.writes.number, 1)
         tasks = range(stage.tasks)
-        made = [run_task(stage, index, fetch, bounds=bounds, combines=combines, size=size) for index in tasks]
+        made = [run_task(stage, index, fetch, bounds=bounds, combines=times, size=size) for index in tasks]
         attempts += made
         if stage.writes is not None:
             outputs[stage.writes.number] = [one.buckets or () for one in made]
@@ -299,7 +315,7 @@ def run_plan(plan: Plan, *, combines: int = 1, size: Size | None = None) -> Resu
             bounds[stage.samples.number] = bounds_of(stage.samples, sketches)
         else:
             results[stage.name] = [one.records or [] for one in made]
-    return Results(results, tuple(attempts), bounds)
+    return Results(results, tuple(attempts), bounds, outputs)
 
 
 def collect(

@@ -7,11 +7,24 @@ from types import FrameType, TracebackType
 from typing import Any, Final
 
 from gnomon.dataflow.layout import function_name
-from gnomon.dataflow.stage import Stage
+from gnomon.dataflow.stage import Operator, Stage
 from gnomon.model.errors import InputError
 
 _SHOWN_MAX: Final = 200
 _OURS: Final = __name__.partition(".")[0] + "."
+
+
+_KEYED: Final = frozenset(
+    {
+        Operator.MAP_VALUES,
+        Operator.FLAT_MAP_VALUES,
+        Operator.AGGREGATE,
+        Operator.GROUP,
+        Operator.COGROUP,
+        Operator.JOIN,
+        Operator.REPARTITION,
+    }
+)
 
 
 class UserError(InputError):
@@ -32,6 +45,8 @@ class UserError(InputError):
 
 def failed(error: BaseException, stage: Stage, index: int) -> InputError:
     """The error of a task as one that says where it happened. ``stage`` is named where nothing better is known."""
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
+        error = error.__cause__  # what a generator makes of it
     frames = _frames(error.__traceback__)
     ours = [place for place, (frame, _) in enumerate(frames) if frame.f_globals.get("__name__", "").startswith(_OURS)]
     record: Any = None
@@ -48,10 +63,23 @@ def failed(error: BaseException, stage: Stage, index: int) -> InputError:
         return error.at(field=stage.name)
     summary = traceback.StackSummary.extract(iter((frame, line) for frame, line in theirs))
     lines = tuple(line.rstrip() for entry in summary.format() for line in entry.rstrip().splitlines())
-    cause = f"{type(error).__name__}: {error}".rstrip(": ")
+    cause = _cause(error)
+    if not theirs and known and stage.operator in _KEYED and not _is_pair(record):
+        cause = f"not a pair (key, value): {cause}"
     function = stage.aggregate.add if stage.aggregate is not None else stage.function
     name = stage.operator.value if function is None else function_name(function)
     return UserError(stage.name, name, _short(record) if known else None, index, cause, lines)
+
+
+def _cause(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    except Exception:
+        return type(error).__name__
+
+
+def _is_pair(record: Any) -> bool:
+    return isinstance(record, tuple | list) and len(record) == 2
 
 
 def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:

@@ -77,8 +77,8 @@ def java(key: Any) -> int:
 
 def writable(key: Any) -> int:
     """``hashCode`` of the Hadoop ``Writable`` of a key: Text, IntWritable or LongWritable, BytesWritable,
-    BooleanWritable (true 0, false 1), NullWritable (0). A composite Writable says for itself what its hash is; for a tuple
-    it is taken to be that of ``java.util.Objects.hash``.
+    BooleanWritable (true 0, false 1), NullWritable (0). A composite Writable has a hash of its own; for a tuple
+    that of ``java.util.Objects.hash`` is taken.
 
     >>> writable("hello"), writable(7), writable(5_000_000_000)
     (127791473, 7, 705032704)

@@ -50,7 +50,7 @@ class Exchange:
     """One shuffle: what stage ``source`` of the graph sends to stage ``target``, as its input ``position``.
 
     ``combine`` is False, True (by ``aggregate``) or the user's own function. With True a record holds the key and a
-    result of ``aggregate.create``, else the key and the value.
+    result of ``aggregate.create``, else the key and the value. ``reader`` is the name of the target.
     """
 
     number: int
@@ -61,6 +61,7 @@ class Exchange:
     combine: bool | Function = False
     aggregate: Aggregate | None = None
     ordered: bool = False
+    reader: str = ""
 
     @property
     def partitions(self) -> int:
@@ -254,6 +255,7 @@ class _Deciding:
             combine,
             stage.aggregate,
             ordered,
+            stage.name,
         )
         self.exchanges.append(exchange)
         self.crossing[stage.number, position] = exchange

@@ -7,7 +7,8 @@ raises, that is how ``failing`` finds out which operator and which record it was
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from gnomon.dataflow.stage import Aggregate, Function, Operator, Stage
@@ -216,9 +217,35 @@ def looked_up(stage: Stage, records: Iterable[Any], side: Iterable[Any], calls: 
 
 def in_order(stage: Stage, records: Iterable[Any], calls: Calls) -> list[Any]:
     """The records of a partition, sorted; those that are equal stay as they came."""
-    held = list(records)
-    calls[stage.number] += len(held)
-    return sorted(held, key=stage.function, reverse=not stage.ascending)
+    function, every, keys = _function(stage), list(records), []
+    calls[stage.number] += len(every)
+    for record in every:
+        keys.append(function(record))
+    return [every[place] for place in _order(stage, keys, not stage.ascending)]
+
+
+def by_key_order(stage: Stage, found: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Keys with what belongs to them, in the order of the keys."""
+    pairs = list(found.items())
+    return [pairs[place] for place in _order(stage, [key for key, _ in pairs], False)]
+
+
+def _order(stage: Stage, keys: list[Any], reverse: bool) -> list[int]:
+    """The places of keys in their order. Raises TypeError with two keys that have none."""
+    try:
+        return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+    except TypeError as error:
+        raise unordered(keys, error) from None
+
+
+def unordered(keys: Sequence[Any], error: TypeError) -> TypeError:
+    """An error of a comparison as one that names two keys."""
+    for one, other in pairwise(keys):
+        try:
+            one < other  # noqa: B015
+        except TypeError:
+            return TypeError(f"the keys {one!r} and {other!r} cannot be ordered: {error}")
+    return error
 
 
 def _function(stage: Stage) -> Function:

@@ -6,7 +6,7 @@ their partitions have records, and the bounds cut the weighted keys into parts o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from gnomon.dataflow.layout import Exchange, Layout
-from gnomon.dataflow.stage import key_of
+from gnomon.dataflow.operators import unordered
+from gnomon.dataflow.stage import Stage, key_of
+from gnomon.model.errors import InputError
 
 SAMPLE_MAX: Final = 1_000_000
 _DRAWN_AT_ONCE: Final = 4_096
@@ -31,17 +33,28 @@ class Sketch:
 
 def sketched(exchange: Exchange, layout: Layout, index: int, records: Iterable[Any]) -> Sketch:
     """The sample of one task: its size is three times what an even share would be, as the inputs may be uneven."""
-    key = layout.stages[exchange.target].function or key_of
     points, inputs = layout.sample_points, layout.counts[exchange.source]
     size = -(-3 * min(points * exchange.partitions, SAMPLE_MAX) // inputs)
-    count, sample = reservoir((key(record) for record in records), size, (exchange.source, index))
+    keys = _keys(layout.stages[exchange.target], records)
+    count, sample = reservoir(keys, size, (exchange.source, index))
     return Sketch(count, tuple(sample))
 
 
+def _keys(stage: Stage, records: Iterable[Any]) -> Iterator[Any]:
+    function = stage.function or key_of
+    for record in records:
+        yield function(record)
+
+
 def bounds_of(exchange: Exchange, sketches: Sequence[Sketch]) -> list[Any]:
-    """The upper bounds of all partitions but the last: fewer, where there are few keys."""
+    """The upper bounds of all partitions but the last: fewer, where there are few keys. Raises InputError for keys that
+    have no order."""
     weighed = [(key, sketch.count / len(sketch.keys)) for sketch in sketches for key in sketch.keys]
-    weighed.sort(key=lambda pair: pair[0])
+    try:
+        weighed.sort(key=lambda pair: pair[0])
+    except TypeError as error:
+        problem = str(unordered([key for sketch in sketches for key in sketch.keys], error))
+        raise InputError(problem, field=exchange.reader) from None
     partitions = min(exchange.partitions, len(weighed))
     step = sum(weight for _, weight in weighed) / partitions if partitions else 0.0
     bounds: list[Any] = []

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median
 from typing import Any, Final
 
 from gnomon.dataflow.layout import Exchange
@@ -67,7 +66,8 @@ class Skew:
     @property
     def to_median(self) -> float | None:
         """The hottest partition, in medians; None where the median is empty."""
-        middle = median(self.records) if self.records else 0
+        ranked, size = sorted(self.records), len(self.records)
+        middle = (ranked[(size - 1) // 2] + ranked[size // 2]) / 2 if size else 0
         return self.records[self.hottest] / middle if middle else None
 
     @property
