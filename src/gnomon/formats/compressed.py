@@ -19,6 +19,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -80,24 +81,65 @@ class _Unpacked(io.RawIOBase):
 
 
 def _by_arrow(codec: str) -> Callable[[io.BufferedReader], Iterator[bytes]]:
-    """A codec of which Arrow reads the framing too."""
+    """A codec of which Arrow reads the framing too.
+
+    Arrow gives nothing of a piece that it cannot complete. Where data is cut off, as zstd is in every log that is still
+    written, its end is read again byte by byte, so that all is given out that is there.
+    """
 
     def blocks(stored: io.BufferedReader) -> Iterator[bytes]:
-        import pyarrow as pa
-
-        # without a buffer before it, what can be decompressed of data that is cut off is given out first
-        with pa.CompressedInputStream(pa.PythonFile(stored, mode="r"), codec) as stream:
-            while True:
-                try:
-                    block = stream.read(_CHUNK_BYTES)
-                except OSError as error:
-                    cut_off = "runcated" in str(error)
-                    raise (CutOffError if cut_off else DamagedError)(f"damaged {codec} data: {error}") from None
-                if not block:
-                    return
+        given, stream = 0, _Arrow(stored, codec)
+        try:
+            while block := stream.read(_CHUNK_BYTES):
+                given += len(block)
                 yield block
+        except CutOffError as error:
+            stored.seek(0)
+            yield _tail(_Arrow(stored, codec), given)
+            raise error from None
 
     return blocks
+
+
+def _tail(stream: _Arrow, skipped: int) -> bytes:
+    """What there is of data that is cut off, after so many bytes."""
+    while skipped:
+        skipped -= len(stream.read(min(skipped, _CHUNK_BYTES)))
+    found = bytearray()
+    with suppress(CutOffError):
+        while byte := stream.read(1):
+            found += byte
+    return bytes(found)
+
+
+class _Arrow:
+    """Arrow's decompression of a stream, which is not closed with it."""
+
+    def __init__(self, stored: io.BufferedReader, codec: str) -> None:
+        import pyarrow as pa
+
+        self._codec, self._stream = codec, pa.CompressedInputStream(pa.PythonFile(_Kept(stored), mode="r"), codec)
+
+    def read(self, count: int) -> bytes:
+        """So many bytes if they are there; none at the end."""
+        try:
+            found: bytes = self._stream.read(count)
+        except OSError as error:
+            kind = CutOffError if "runcated" in str(error) else DamagedError
+            raise kind(f"damaged {self._codec} data: {error}") from None
+        return found
+
+
+class _Kept:
+    """A stream that somebody else closes."""
+
+    closed = False
+
+    def __init__(self, stored: io.BufferedReader) -> None:
+        self.read = stored.read
+
+    def close(self) -> None:
+        """It stays open."""
 
 
 def _lz4_java(stored: io.BufferedReader) -> Iterator[bytes]:
