@@ -154,7 +154,7 @@ class TestScenario:
             ("cluster: 4\nwork:\n- id: a\n  cpu: x\n", "line 4, work[0].cpu: not a number of CPUs"),
             (
                 f"{PARTS}polcy: easy\n",
-                "line 3, polcy: unknown field (did you mean 'policy'?); allowed: changes, cluster, faults",
+                "line 3, polcy: unknown field (did you mean 'policy'?); allowed: changes, cluster, conf, faults",
             ),
             (f"{PARTS}policy: esay\n", "line 3, policy: unknown policy (did you mean 'easy'?), found 'esay'; allowed:"),
             (f"{PARTS}policy: [fcfs, sjf+ljf]\n", "line 3, policy[1]: a policy has one order, this has sjf and ljf"),

@@ -27,6 +27,8 @@ def read_native(
     known = SYSTEMS[system]
     traces = [path for path in work if work_format or (known.cluster and is_work(path))]
     native = [*cluster, *(path for path in work if path not in traces)]
+    if not known.reader:
+        raise InputError("a job is missing", file=str(native[0]) if native else None, allowed="a file job.py")
     if not traces:
         return known.read(native, **options)
     if not known.cluster:

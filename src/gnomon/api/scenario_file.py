@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gnomon.api.job_scenario import read_job_scenario, runs_jobs
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.native import read_native
 from gnomon.api.recognise import SYSTEMS_TO_COME
@@ -72,6 +73,7 @@ class ScenarioSpec(Spec):
     work: Any = None
     usage: Any = None
     changes: Any = None
+    conf: Any = None
     policy: Any = None
     until: Duration = NEVER
     seed: Annotated[int, BeforeValidator(whole(0, 2**63 - 1))] = 0
@@ -113,7 +115,10 @@ def read_scenarios(document: Located, *, until_ns: int | None = None, nodes: str
             )
         raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     notes: list[Note] = []
-    native = _native(document, spec.until, nodes) if spec.system != "plain" else None
+    if runs_jobs(spec.system):
+        native: Scenario | None = _job(document, spec)
+    else:
+        native = _native(document, spec.until, nodes) if spec.system != "plain" else None
     for key in NATIVE_KEYS if native is None else ():
         if document.value.get(key) is not None:
             raise document.error(
@@ -175,6 +180,26 @@ def _native(document: Located, until_ns: int, nodes: str | None) -> Scenario:
     return _loaded(
         lambda work: read_native(document.value["system"], clusters, work, **options), named["work"], document
     )
+
+
+def _job(document: Located, spec: ScenarioSpec) -> Scenario:
+    """A job file under ``work``, on the cluster, with what ``conf`` says: options by name, or files of them."""
+    if document.value.get("work") is None:
+        raise document.error("this is missing", "work", allowed="a file job.py")
+    files, options = native_files(document.at("work")), {}
+    if isinstance(spec.conf, dict):
+        options = spec.conf
+    elif spec.conf is not None:
+        files += native_files(document.at("conf"))
+    cluster = spec.cluster
+    if isinstance(cluster, dict):
+        cluster = read_cluster(document.at("cluster"))
+    elif isinstance(cluster, str) and not is_number(cluster):
+        cluster = beside(document.at("cluster"))
+    read = partial(
+        read_job_scenario, spec.system, cluster=cluster, options=options, seed=spec.seed, until_ns=spec.until
+    )
+    return _loaded(read, files, document)
 
 
 def _operation(document: Located, default: Operation) -> Operation:

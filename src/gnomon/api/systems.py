@@ -28,6 +28,7 @@ class System:
     """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
     are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
+    ``jobs``: ``module:function`` that makes a scenario of a job file's graph, empty where it runs none;
     ``cluster``: what it takes for the
     cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces; ``compile_from``: so
     many tasks are worth the compiled kernels.
@@ -41,6 +42,7 @@ class System:
     explainer: str = ""
     viewer: str = ""
     summariser: str = ""
+    jobs: str = ""
     cluster: str = ""
     compile_from: int = 3_000
 
@@ -48,6 +50,12 @@ class System:
         """The scenario of native files; ``options`` as the system's reader has them."""
         read: Callable[..., Scenario] = _loaded(self.reader)
         return read(paths, **options)
+
+    def read_job(self, *parts: Any, **options: Any) -> Scenario:
+        """The scenario of a job file's graph: ``read(graph, sources, cluster, paths, options=, seed=, until_ns=)``;
+        ``sources(each)`` are the splits of its text files of so many bytes, as records and as places in files."""
+        read: Callable[..., Scenario] = _loaded(self.jobs)
+        return read(*parts, **options)
 
     def make_placer(self) -> MakePlacer | None:
         """What makes the system's own scheduler, None if it has none."""
@@ -85,6 +93,11 @@ SYSTEMS: Final = {
             explainer="gnomon.insight.slurm:explain",
             cluster="slurm.conf; gres.conf and topology.conf are found beside it",
             compile_from=300,
+        ),
+        System(
+            "mapreduce",
+            placer="gnomon.control.batch.placer:BatchPlacer",
+            jobs="gnomon.systems.mapreduce.scenario:read_job",
         ),
     )
 }

@@ -39,7 +39,10 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
     given = replace(given, work=[file for path in given.work for file in files_in(path)])
     said = None if given.system is None else _known_system(given.system)
     native = _native_system(given, said)
-    if native is not None:
+    runner = said or native
+    if runner is not None and _is_job(given, runner):
+        found = [_of_job(given, runner)]
+    elif native is not None:
         nodes = [] if given.cluster is None else [_not_a_number(given.cluster, native)]
         until = _until(given)
         options: dict[str, Any] = {} if until is None else {"until_ns": until}
@@ -73,7 +76,7 @@ def _native_system(given: Arguments, said: str | None) -> str | None:
     files = [*clusters, *([] if given.work_format else given.work)]
     systems = [native_system(path) for path in files]
     for place, system in enumerate(systems):
-        if system in SYSTEMS and (SYSTEMS[system].cluster or place == len(clusters)):
+        if system in SYSTEMS and (SYSTEMS[system].cluster or SYSTEMS[system].jobs or place == len(clusters)):
             if _is_scenario(given):  # and the cluster is what it is to have
                 return None
             return system
@@ -89,6 +92,28 @@ def _is_scenario(given: Arguments) -> bool:
         return not given.work_format and all(is_scenario(path) for path in given.work)
     except InputError:
         return False
+
+
+def _is_job(given: Arguments, said: str) -> bool:
+    """Whether these are a job file, and what a system that runs it is configured with."""
+    from gnomon.api.job_scenario import is_job_file, runs_jobs
+
+    return runs_jobs(said) and not given.work_format and any(is_job_file(path) for path in given.work)
+
+
+def _of_job(given: Arguments, said: str) -> Scenario:
+    from gnomon.api.job_scenario import read_job_scenario
+    from gnomon.model.resources import NEVER
+
+    until = _until(given)
+    return read_job_scenario(
+        said,
+        given.work,
+        given.cluster,
+        field="--cluster",
+        seed=given.seed or 0,
+        until_ns=NEVER if until is None else until,
+    )
 
 
 def _not_a_number(cluster: str, system: str) -> str:

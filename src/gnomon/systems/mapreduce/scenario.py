@@ -6,7 +6,7 @@ HDFS would put them. The master of a job takes no room.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.control.batch.plan import Batch
@@ -17,6 +17,7 @@ from gnomon.dataflow.splits import Split
 from gnomon.dataflow.stage import Graph
 from gnomon.dataflow.storage import place_replicas
 from gnomon.engine.streams import stream
+from gnomon.formats.files import Path
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.operation import Heartbeat, Operation
 from gnomon.model.resources import NEVER, Resources
@@ -26,7 +27,7 @@ from gnomon.systems.mapreduce.attempts import Runner
 from gnomon.systems.mapreduce.costs import Costs
 from gnomon.systems.mapreduce.execution import Inputs, Place, Setup, Tasks
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role, jobs_of
-from gnomon.systems.mapreduce.read import Configuration
+from gnomon.systems.mapreduce.read import Configuration, read_configuration
 from gnomon.systems.mapreduce.settings import Settings
 
 RACK = "rack"
@@ -89,6 +90,24 @@ def scenario_of(
         operation=operation_of(settings),
         native=Native(batch, jobs, settings, known.given),
     )
+
+
+def read_job(
+    graph: Graph,
+    sources: Callable[[int], tuple[Splits, Mapping[int, Sequence[Split]]]],
+    cluster: Cluster | int,
+    paths: Sequence[Path],
+    *,
+    options: Mapping[str, object],
+    seed: int = 0,
+    until_ns: int = NEVER,
+) -> Scenario:
+    """The scenario of a job file's graph. ``sources``: its splits of so many bytes; ``paths``, ``options``: its
+    configuration, ``mapred-site.xml`` and the like. Raises InputError."""
+    known = read_configuration(paths, options)
+    splits, cuts = sources(known.settings.split_bytes)
+    nodes = workers(cluster) if isinstance(cluster, int) else cluster
+    return scenario_of(graph, nodes, known, splits=splits, cuts=cuts, seed=seed, until_ns=until_ns)
 
 
 def rules_of(settings: Settings) -> Rules:
