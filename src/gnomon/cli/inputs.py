@@ -122,7 +122,7 @@ def _not_a_number(cluster: str, system: str) -> str:
     from gnomon.api.systems import SYSTEMS
     from gnomon.model.errors import InputError
 
-    if is_number(cluster):
+    if is_number(cluster) and SYSTEMS[system].reader:
         allowed = SYSTEMS[system].cluster or f"files of {system}"
         raise InputError(f"not a cluster of {system}", field="--cluster", found=cluster, allowed=allowed)
     return cluster
