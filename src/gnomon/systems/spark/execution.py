@@ -1,0 +1,197 @@
+"""A job in Python as Spark runs it: real functions on real records, with times from a model of costs.
+
+An attempt computes its records when it starts, from the outputs that are there; they count when it is done, and the
+outputs of map tasks are gone when their executor is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
+from gnomon.dataflow.cost import Amounts, Cost
+from gnomon.dataflow.execute import Produced, run_task
+from gnomon.dataflow.failing import UserError
+from gnomon.dataflow.plan import Plan, PlanStage
+from gnomon.dataflow.sampling import bounds_of
+from gnomon.dataflow.serialise import generic
+
+SAMPLED: Final = 64
+"""Of a list with more records the size is estimated from so many, evenly spread."""
+
+_Place = tuple[int, int]
+
+
+def plan_of(plan: Plan) -> BatchPlan:
+    """Jobs and stages as the placer takes them. A stage that is skipped is the one that wrote the same shuffle."""
+    same = _same(plan)
+    read = {same[parent] for stage in plan.run for parent in stage.parents}
+    stages: dict[int, StagePlan] = {}
+    first = 0
+    for stage in plan.run:
+        parents = tuple(sorted({same[parent] for parent in stage.parents}))
+        stages[stage.number] = StagePlan(stage.number, stage.name, first, stage.tasks, parents, stage.number in read)
+        first += stage.tasks
+    jobs = {
+        job.number: JobPlan(job.number, job.name, result=job.result, after=job.number - 1 if job.number else None)
+        for job in plan.jobs
+    }
+    return BatchPlan(jobs, stages)
+
+
+def _same(plan: Plan) -> dict[int, int]:
+    """Each stage, or who made its output before where it is skipped."""
+    writer: dict[int, int] = {}
+    for stage in plan.run:
+        if stage.writes is not None:
+            writer.setdefault(stage.writes.number, stage.number)
+    return {
+        stage.number: writer[stage.writes.number] if stage.skipped and stage.writes is not None else stage.number
+        for stage in plan.stages
+        if not stage.skipped or (stage.writes is not None and stage.writes.number in writer)
+    }
+
+
+@dataclass
+class _Made:
+    """What an attempt made, and how many bytes each bucket is."""
+
+    produced: Produced
+    amounts: Amounts
+    sizes: tuple[int, ...]
+
+
+@dataclass
+class Tasks(Execution):
+    """One run. ``outputs``: by exchange and map task, what was written and on which node; ``results``: the records of
+    each partition, by the name of the sink; ``bounds``: of sorts, as far as their samples are there."""
+
+    plan: Plan
+    cost: Cost = field(default_factory=Cost)
+    outputs: dict[int, dict[int, tuple[_Made, int]]] = field(default_factory=dict)
+    results: dict[str, dict[int, list[Any]]] = field(default_factory=dict)
+    bounds: dict[int, list[Any]] = field(default_factory=dict)
+    _sketches: dict[int, dict[int, Any]] = field(default_factory=dict)
+    _trying: dict[tuple[int, int, int, int], _Made] = field(default_factory=dict)
+
+    def start(self, now: Callable[[], int]) -> Execution:
+        """A run begins, with a state of its own."""
+        return Tasks(self.plan, self.cost)
+
+    def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
+        """The executors that have at least a fifth of what a task fetches (DAGScheduler, with up to 1,000 tasks on
+        either side: ``spark.shuffle.reduceLocality.enabled``)."""
+        planned = self.plan.stages[stage.number]
+        held: dict[int, int] = {}
+        for exchange, part in planned.needs(partition):
+            made = self.outputs.get(exchange.number, {})
+            if len(made) >= 1000 or exchange.partitions >= 1000:
+                return ()
+            for one, node in made.values():
+                held[node] = held.get(node, 0) + one.sizes[part]
+        total = sum(held.values())
+        return [(node, 1) for node, size in sorted(held.items()) if total and size * 5 >= total]
+
+    def begin(self, where: Where) -> Course:
+        """An attempt computes."""
+        stage = self.plan.stages[where.stage.number]
+        local, remote = self._fetched(stage, where)
+        try:
+            produced = run_task(stage, where.partition, self._records, bounds=self.bounds)
+        except UserError as error:
+            return Course(self.cost.start_ns, fails=str(error))
+        sizes = tuple(map(estimated, produced.buckets or ()))
+        calls = sum(produced.calls.values())
+        written = sum(sizes) if produced.buckets is not None else estimated(produced.records or ())
+        amounts = Amounts(calls, self._input(stage, where.partition), local, remote, written)
+        self._trying[_key(where)] = _Made(produced, amounts, sizes)
+        phases = self.cost.phases(amounts)
+        facts: dict[str, int | str] = {f"{name}_ns": length for name, length in phases.items() if length}
+        reads = phases["start"] + phases["fetch"] if local or remote else 0
+        return Course(sum(phases.values()), reads_ns=reads, records=produced.read, details=facts)
+
+    def resume(self, where: Where, ran_ns: int) -> Course:
+        """All that is read is there when an attempt starts."""
+        raise AssertionError("no task of Spark starts before its parents are done")
+
+    def done(self, where: Where) -> Mapping[str, int | str]:
+        """Its output counts."""
+        stage, made = self.plan.stages[where.stage.number], self._trying.pop(_key(where))
+        if stage.writes is not None:
+            self.outputs.setdefault(stage.writes.number, {})[where.partition] = made, where.node
+        elif stage.samples is not None:
+            sketches = self._sketches.setdefault(stage.number, {})
+            sketches[where.partition] = (made.produced.records or [None])[0]
+            if len(sketches) == stage.tasks:
+                kept = [sketches[index] for index in range(stage.tasks) if sketches[index] is not None]
+                self.bounds[stage.samples.number] = bounds_of(stage.samples, kept)
+        else:
+            self.results.setdefault(stage.name, {})[where.partition] = made.produced.records or []
+        amounts = made.amounts
+        facts = {
+            "records_read": made.produced.read,
+            "records_written": made.produced.written,
+            "input_bytes": amounts.input,
+            "local_bytes": amounts.local,
+            "remote_bytes": amounts.remote,
+            "written_bytes": amounts.written,
+        }
+        return {name: amount for name, amount in facts.items() if amount}
+
+    def lost(self, stage: StagePlan, partition: int) -> None:
+        """Its output is gone with its executor."""
+        planned = self.plan.stages[stage.number]
+        if planned.writes is not None:
+            self.outputs.get(planned.writes.number, {}).pop(partition, None)
+
+    def records(self, sink: str | None = None) -> list[Any]:
+        """The records of a result, of the first where no name is given, in the order of its partitions."""
+        parts = self.results[next(iter(self.results)) if sink is None else sink]
+        return [record for partition in sorted(parts) for record in parts[partition]]
+
+    # ------------------------------------------------------------------ what is read
+
+    def _records(self, exchange: int, partition: int) -> Iterator[Any]:
+        """What map tasks left for a partition, in their order."""
+        for _, (made, _) in sorted(self.outputs.get(exchange, {}).items()):
+            yield from (made.produced.buckets or ())[partition]
+
+    def _fetched(self, stage: PlanStage, where: Where) -> tuple[int, int]:
+        """The bytes that a task fetches, from its own node and from others."""
+        local = remote = 0
+        for exchange, part in stage.needs(where.partition):
+            for made, node in self.outputs.get(exchange.number, {}).values():
+                if node == where.node:
+                    local += made.sizes[part]
+                else:
+                    remote += made.sizes[part]
+        return local, remote
+
+    def _input(self, stage: PlanStage, partition: int) -> int:
+        """The bytes that a task reads from files; what stands in the program comes with it."""
+        total = 0
+        for source, index in stage.splits(partition):
+            if source in stage.layout.splits:
+                split = getattr(stage.layout.splits[source][index], "split", None)
+                total += split.length if split is not None else 0
+        return total
+
+
+def estimated(records: Iterable[Any]) -> int:
+    """The bytes of records, of many by a sample.
+
+    >>> estimated(["ab"] * 10), estimated(["ab"] * 1000)
+    (30, 3000)
+    """
+    held = records if isinstance(records, Sequence) else list(records)
+    if len(held) <= SAMPLED:
+        return sum(map(generic, held))
+    step = len(held) // SAMPLED
+    sample = held[::step]
+    return sum(map(generic, sample)) * len(held) // len(sample)
+
+
+def _key(where: Where) -> tuple[int, int, int, int]:
+    return where.stage.number, where.partition, where.stage_attempt, where.number
