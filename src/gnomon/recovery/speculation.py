@@ -77,6 +77,17 @@ class SpeculationCap:
         return done >= 1 and done * E4 >= total * self.done_e4
 
 
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """The rule of :func:`most_gained`: one copy at most is begun of the tasks of one kind in a look, and none while
+    some of them wait for their first place. The next look is ``after_none_ns`` later, or ``after_one_ns`` when a copy
+    was begun."""
+
+    after_none_ns: int = 1_000_000_000
+    after_one_ns: int = 15_000_000_000
+    cap: SpeculationCap = SpeculationCap()
+
+
 def estimated_end_ns(runner: Runner, now_ns: int) -> Fraction:
     """When an attempt will be over if it goes on as before [ns]: its age is to its progress as its whole run to one.
 

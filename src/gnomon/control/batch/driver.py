@@ -93,6 +93,9 @@ class Driver:
                 message=stage.plan.name,
             )
             tasks = Tasks(stage.plan, attempt, stage.job, self.batch.plan.jobs[stage.job].pool, missing, row)
+            before = self.current.get(stage.plan.number)
+            if before is not None and self.rules.eager:  # its attempts are those of the job, whatever is lost
+                tasks.failures, tasks.tries, tasks.lengths = before.failures, before.tries, before.lengths
             self.current[stage.plan.number] = tasks
             self.timers.at(self.board.now + delay_ns, lambda tasks=tasks: self._open(tasks))  # type: ignore[misc]
 
@@ -226,6 +229,10 @@ class Driver:
             if later.after == job and later.number in self.unfinished:
                 self.unfinished.discard(later.number)
                 self._drop_later(later.number)
+
+    def lengths(self, number: int) -> dict[int, int]:
+        """How long the tasks of a stage took that are done in its present attempt, or with ``eager`` rules in any."""
+        return self.current[number].lengths
 
     def rows(self, stage: StagePlan) -> Iterator[int]:
         """The tasks of a stage."""

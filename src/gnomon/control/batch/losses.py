@@ -7,8 +7,11 @@ so does MapReduce's application master.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gnomon.control.batch.driver import Driver, Running
 from gnomon.control.batch.readers import Readers
+from gnomon.control.batch.reports import Reports
 from gnomon.control.batch.stages import Stage
 from gnomon.engine.log import Reason
 
@@ -21,6 +24,7 @@ class Losses:
 
     def __init__(self, driver: Driver, readers: Readers) -> None:
         self._driver, self._readers = driver, readers
+        self._reports = Reports(driver, self.fail_outputs)
         self._to_submit: set[int] = set()
         self._makers: set[int] = set()
         self._timer = -1
@@ -59,6 +63,7 @@ class Losses:
         driver.execution.reach(number, False)
         if driver.rules.eager:
             self._readers.hold(row)
+            self._reports.silent(number, row)
             return
         for task, run in list(driver.running.items()):
             reads = run.start_ns + run.course.reads_ns > driver.board.now
@@ -76,6 +81,10 @@ class Losses:
                 driver.hands.fail(task, Reason.EXIT, row, details={"message": self.message(lacks)})
 
         driver.timers.at(driver.board.now + driver.rules.fetch_fails_ns, give_up)
+
+    def waits(self, task: int) -> None:
+        """A reader has started, and waits inside."""
+        self._reports.started(task, self._driver.running[task])
 
     def heard(self, node: int) -> None:
         """A node (of the world) is there again."""
@@ -99,6 +108,22 @@ class Losses:
             driver.say("OutputsLost", row, node=driver.node_at[node], tasks=len(gone))
         if driver.rules.eager:
             self._make_again({stage.plan.number for stage, _ in gone}, row)
+
+    def fail_outputs(self, places: Sequence[tuple[int, int]], row: int) -> None:
+        """Too many readers could not get these outputs (stage, partition): their tasks have failed."""
+        driver = self._driver
+        for number, partition in places:
+            stage = driver.stages.of[number]
+            stage.output.pop(partition, None)
+            driver.execution.lost(stage.plan, partition)
+            tasks = driver.current[number]
+            tasks.failures[partition] = tasks.failures.get(partition, 0) + 1
+            row = driver.say("OutputFailed", row, stage=number, index=partition, message="too many fetch failures")
+            if tasks.failures[partition] >= driver.rules.max_failures:
+                driver.aborts.append((number, f"task {partition}: too many fetch failures", row))
+            elif stage.runs:
+                driver.want_again(number, partition)
+        self._make_again({number for number, _ in places}, row)
 
     def _make_again(self, numbers: set[int], row: int) -> None:
         """Outputs that somebody still needs are made again at once; who reads them waits."""

@@ -142,6 +142,8 @@ class Offers:
         shape = int(w.shape[tasks.plan.first])
         if w.closed[node] or not fits(w, w.free, node, shape):
             return 0
+        if self._driver.rules.by_beat and not self._driver.hands.is_up(node):
+            return 0
         plain = w.need.shape[1] - 1
         need, free = w.need[shape, :plain].tolist(), w.free[node, :plain].tolist()
         return min((have // want for have, want in zip(free, need, strict=True) if want), default=1)
@@ -175,6 +177,8 @@ class Offers:
         }
         if level != ANY or tasks.waits is not None:
             facts["locality"] = LEVELS[level]
+        if waits and driver.rules.eager:
+            self._losses.waits(task)
         board.details[int(board.w.start_row[task])] = {**facts, **course.details}
 
     def _tell(self, tasks: Tasks) -> None:

@@ -21,6 +21,7 @@ class StagePlan:
     - ``parents``: numbers of the stages whose output it reads; it starts when all of that is there.
     - ``writes``: its output stays where it was made, for others to fetch (not the last stage of a job).
     - ``deterministic``: a task run again gives the same records in the same order.
+    - ``copies``: slow tasks may get a second copy.
     - ``overlaps_e4``: its tasks may start when so much of its parents is done (10,000: all), and then wait inside.
     """
 
@@ -32,6 +33,7 @@ class StagePlan:
     writes: bool = False
     deterministic: bool = True
     barrier: bool = False
+    copies: bool = True
     overlaps_e4: int = E4
 
     @property
@@ -122,10 +124,14 @@ class Execution(Protocol):
         """Nobody can read from a node (of the cluster) from now on, or everybody can again."""
         return None
 
-    def lacks(self, where: Where) -> bool | None:
-        """Whether an attempt still has to read something that is not there, or cannot be reached; None: it does not
-        know what its attempts have read."""
+    def lacks(self, where: Where) -> Sequence[tuple[int, int]] | None:
+        """The outputs (stage, partition) that an attempt still has to read and that are not there, or cannot be
+        reached; None: it does not know what its attempts have read."""
         return None
+
+    def progress_e4(self, where: Where, ran_ns: int, length_ns: int) -> int:
+        """How far an attempt says that it is that has done ``ran_ns`` of ``length_ns``, at full speed."""
+        return 0 if length_ns >= NEVER else ran_ns * E4 // max(length_ns, 1)
 
     # What follows has not.
 

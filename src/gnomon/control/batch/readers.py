@@ -25,7 +25,7 @@ class Readers:
                 continue
             lacks = driver.execution.lacks(run.where)
             if lacks is None:
-                lacks = bool(lost) and bool(set(lost or ()) & set(run.where.stage.parents))
+                lacks = [(stage, -1) for stage in run.where.stage.parents if stage in (lost or ())]
             if lacks:
                 run.open = True
                 driver.hands.rest(task, NEVER)
@@ -42,7 +42,7 @@ class Readers:
         lacks = self._driver.execution.lacks(run.where)
         if lacks is None:
             return not all(self._driver.stages.of[one].complete for one in run.where.stage.parents)
-        return lacks
+        return bool(lacks)
 
     def _resume(self, task: int, run: Running) -> None:
         driver = self._driver

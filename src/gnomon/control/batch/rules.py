@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gnomon.dataflow.fetching import FetchLimits, Penalties
 from gnomon.model.resources import E4, NEVER
-from gnomon.recovery.speculation import SlowTasks
+from gnomon.recovery.speculation import Gains, SlowTasks
 from gnomon.scheduling.pools import FIFO, Pool
 
 
@@ -63,6 +64,16 @@ class AllocationRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportRule:
+    """What readers of a silent node do, where they wait inside: each tries to connect for ``connect_ns``, tells of the
+    failure, leaves the node alone for a penalty, and tries again; ``limits`` say how many reports fail an output."""
+
+    connect_ns: int = 180_000_000_000
+    penalties: Penalties = field(default_factory=Penalties)
+    limits: FetchLimits = field(default_factory=FetchLimits)
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """All rules.
 
@@ -74,6 +85,7 @@ class Rules:
       ``resubmit_ns``: how long such stages wait to be submitted again.
     - ``fetch_fails_ns``: how long a reader tries to reach a node that is gone before it gives up; ``absent_ns``: where
       it is known already that what it wants is not there.
+    - ``by_beat``: slots are given when their node tells that it lives: a silent one has none to give.
     - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
       lost of them is made again at once, not when a reader fails.
     """
@@ -87,9 +99,11 @@ class Rules:
     resubmit_ns: int = 200_000_000
     fetch_fails_ns: int = 15_000_000_000
     absent_ns: int = 1_000_000
+    by_beat: bool = False
     outputs_survive: bool = False
     eager: bool = False
     locality: LocalityRule | None = None
-    copies: SlowTasks | None = None
+    copies: SlowTasks | Gains | None = None
     exclusion: ExclusionRule | None = None
     allocation: AllocationRule | None = None
+    reports: ReportRule | None = None

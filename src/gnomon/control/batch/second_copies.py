@@ -8,7 +8,7 @@ from gnomon.control.batch.driver import Driver, Running
 from gnomon.control.batch.offers import Offers
 from gnomon.control.batch.task_sets import Tasks
 from gnomon.model.resources import E4, NEVER
-from gnomon.recovery.speculation import Progress, slow_tasks
+from gnomon.recovery.speculation import Gains, Progress, Runner, SlowTasks, most_gained, slow_tasks
 
 _S = 1_000_000_000
 
@@ -20,24 +20,66 @@ class SecondCopies:
         self._driver, self._offers = driver, offers
         self._rule = driver.rules.copies
         self._timer = -1
+        self._begun = False  # at the last look
         self.of: dict[int, Running] = {}
 
     def look_soon(self) -> None:
         """Look at the next time that is due, while something runs."""
         driver, rule = self._driver, self._rule
-        if rule is not None and driver.running and not driver.timers.holds(self._timer):
-            self._timer = driver.timers.at((driver.board.now // rule.check_ns + 1) * rule.check_ns, self._look)
+        if rule is None or not driver.running or driver.timers.holds(self._timer):
+            return
+        if isinstance(rule, Gains):
+            at = driver.board.now + (rule.after_one_ns if self._begun else rule.after_none_ns)
+        else:
+            at = (driver.board.now // rule.check_ns + 1) * rule.check_ns
+        self._timer = driver.timers.at(at, self._look)
 
     def _look(self) -> None:
-        for tasks in self._driver.sets:
-            if not tasks.plan.barrier:
-                self._look_at(tasks)
+        found = [tasks for tasks in self._driver.sets if tasks.plan.copies and not tasks.plan.barrier]
+        if isinstance(self._rule, Gains):
+            begun = [self._gain(tasks, self._rule) for tasks in found]  # one of each kind
+            self._begun = any(begun)
+        elif self._rule is not None:
+            for tasks in found:
+                self._look_at(tasks, self._rule)
         self.look_soon()
 
-    def _look_at(self, tasks: Tasks) -> None:
+    def _gain(self, tasks: Tasks, rule: Gains) -> bool:
+        """Begin the copy in a task set that gains most, if any gains."""
+        driver, now = self._driver, self._driver.board.now
+        total = driver.stages.of[tasks.stage].plan.tasks
+        copied = sum(one.tasks is tasks for one in self.of.values()) + len(tasks.slow)
+        done = driver.stages.of[tasks.stage].output
+        enough = rule.cap.may_begin(len(done), total) and copied < rule.cap.copies(total, tasks.running)
+        if tasks.ready or not enough:
+            return False
+        running = [
+            Runner(partition, run.start_ns, self._progress_e4(run))
+            for partition, copies in sorted(tasks.copies.items())
+            if copies == 1 and partition not in tasks.slow
+            if (run := driver.running.get(tasks.plan.first + partition)) is not None and run.tasks is tasks
+        ]
+        found = most_gained(now, running, list(driver.lengths(tasks.stage).values()))
+        if found is None:
+            return False
+        self._want(tasks, found[0])
+        return True
+
+    def _progress_e4(self, run: Running) -> int:
+        driver, where = self._driver, run.where
+        ran_ns = driver.hands.elapsed_ns(where.stage.first + where.partition)
+        return driver.execution.progress_e4(where, ran_ns, NEVER if run.open else run.course.length_ns)
+
+    def _want(self, tasks: Tasks, partition: int) -> None:
+        """A task is to get a copy as soon as there is a slot."""
+        driver = self._driver
+        tasks.slow[partition] = driver.running[tasks.plan.first + partition].where.node
+        driver.wants_round = True
+        driver.board.again()
+
+    def _look_at(self, tasks: Tasks, rule: SlowTasks) -> None:
         """Find who is slow in a task set."""
-        rule, driver = self._rule, self._driver
-        assert rule is not None
+        driver = self._driver
         total = len(self._driver.stages.of[tasks.stage].missing()) + len(tasks.lengths)
         if len(tasks.lengths) < max(total * rule.quantile_e4 // E4, 1) and rule.threshold_ns >= NEVER:
             return
@@ -48,10 +90,7 @@ class SecondCopies:
         running = [one for one in running if one is not None and one.task not in tasks.slow]
         slots = max((self._slots(world, tasks) for world in driver.node_at), default=0)
         for partition in slow_tasks([one for one in running if one is not None], done, total, rule, slots=slots):
-            run = driver.running[tasks.plan.first + partition]
-            tasks.slow[partition] = run.where.node
-            driver.wants_round = True
-            driver.board.again()
+            self._want(tasks, partition)
 
     def _slots(self, world: int, tasks: Tasks) -> int:
         """How many tasks of a set a whole node takes."""

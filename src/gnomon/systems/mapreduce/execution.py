@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from gnomon.control.batch import plan
@@ -19,7 +20,7 @@ from gnomon.dataflow.layout import Exchange
 from gnomon.dataflow.sampling import bounds_of
 from gnomon.dataflow.sorting import Segment
 from gnomon.model.errors import InputError
-from gnomon.model.resources import NEVER
+from gnomon.model.resources import E4, NEVER
 from gnomon.systems.mapreduce.attempts import Attempt, Runner
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
 
@@ -82,14 +83,23 @@ class Tasks(plan.Execution):
         self._copy_so_far()
         (self._down.discard if up else self._down.add)(node)
 
-    def lacks(self, where: Where) -> bool | None:
-        """Whether a reduce has not copied all, and cannot now."""
+    def lacks(self, where: Where) -> Sequence[Place] | None:
+        """The maps whose segments a reduce has not copied, and cannot now."""
         copying = self._copying.get(_key(where))
         if copying is None:
-            return False
+            return []
         self._copy(where, copying, until_ns=self._now())
         left = [place for place in self._maps(self._parts[where.stage.number]) if place not in copying.held]
-        return any(not self._is_there(place) for place in left)
+        return [place for place in left if not self._is_there(place)]
+
+    def progress_e4(self, where: Where, ran_ns: int, length_ns: int) -> int:
+        """By phases as Hadoop weighs them: of a map with reduces 2/3 until the last spill; of a reduce a third each for
+        copying, sorting and the rest (``MapTask``, ``ReduceTask``)."""
+        attempt, copying = self._trying.get(_key(where)), self._copying.get(_key(where))
+        if length_ns >= NEVER or attempt is None:
+            maps = len(self._maps(self._parts[where.stage.number]))
+            return len(copying.held) * E4 // (3 * maps) if copying is not None and maps else 0
+        return progress_e4(attempt.phases, ran_ns)
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
         """The nodes that have a block of the input."""
@@ -256,6 +266,31 @@ class Tasks(plan.Execution):
             raise InputError("there are several results", allowed=", ".join(found))
         part = found[sink] if sink is not None else next(iter(found.values()))
         return [self.made[part.number, task].records or [] for task in range(part.tasks)]
+
+
+_THIRDS = (
+    ("copy", ((1, ("copy",)), (1, ("sort",)), (1, ("reduce", "write")))),
+    ("spill", ((2, ("read", "map")), (1, ("spill", "merge")))),
+    ("map", ((3, ("read", "map", "write")),)),
+)
+"""What the phases of a reduce, of a map with reduces and of one without count for, in thirds."""
+
+
+def progress_e4(phases: Mapping[str, int], ran_ns: int) -> int:
+    """How far an attempt is that ran so long; while it starts there is no progress.
+
+    >>> phases = {"start": 10, "read": 0, "map": 40, "spill": 10, "merge": 10}
+    >>> [progress_e4(phases, ran) for ran in (5, 30, 50, 60, 70)]
+    [0, 3333, 6666, 8333, 10000]
+    """
+    groups = next(groups for name, groups in _THIRDS if name in phases)
+    left, done = ran_ns - phases.get("start", 0), Fraction(0)
+    for thirds, names in groups:
+        length = sum(phases.get(name, 0) for name in names)
+        if left < length:
+            return int((done + Fraction(thirds * max(left, 0), 3 * length)) * E4)
+        done, left = done + Fraction(thirds, 3), left - length
+    return E4
 
 
 def _key(where: Where) -> Try:

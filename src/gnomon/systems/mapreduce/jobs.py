@@ -158,6 +158,7 @@ class _Making:
                 part.tasks,
                 tuple(dict.fromkeys(writer for _, writer in part.reads)),
                 writes=part.shuffles is not None,
+                copies=self.settings.reduce_speculative if part.role is Role.REDUCE else self.settings.map_speculative,
                 overlaps_e4=self.settings.slowstart_e4 if part.role is Role.REDUCE else 10_000,
             )
             first += part.tasks

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.control.batch.plan import Batch
-from gnomon.control.batch.rules import Rules
+from gnomon.control.batch.rules import ReportRule, Rules
 from gnomon.dataflow.layout import Splits
 from gnomon.dataflow.serialise import generic
 from gnomon.dataflow.splits import Split
@@ -23,6 +23,7 @@ from gnomon.model.operation import Heartbeat, Operation
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario
 from gnomon.model.work import Note, Shape, Task, Work
+from gnomon.recovery.speculation import Gains
 from gnomon.systems.mapreduce.attempts import Runner
 from gnomon.systems.mapreduce.costs import Costs
 from gnomon.systems.mapreduce.execution import Inputs, Place, Setup, Tasks
@@ -112,9 +113,13 @@ def read_job(
 
 def rules_of(settings: Settings) -> Rules:
     """The rules of the application master, as the batch placer has them."""
+    gains = Gains(settings.scan_after_none_ns, settings.scan_after_one_ns, settings.speculation)
     return Rules(
         max_failures=max(settings.map_attempts, settings.reduce_attempts),
         eager=True,
+        by_beat=True,
+        copies=gains if settings.map_speculative or settings.reduce_speculative else None,
+        reports=ReportRule(limits=settings.fetch_limits),
     )
 
 
