@@ -11,6 +11,7 @@ from io import StringIO, TextIOBase
 from types import FrameType
 from typing import Any, Final
 
+from gnomon.api.hash_seeds import seed_findings
 from gnomon.api.jobs import Job, splits_of
 from gnomon.dataflow.captured import captured, functions_of
 from gnomon.dataflow.checks import check_plan
@@ -19,6 +20,9 @@ from gnomon.dataflow.findings import Finding, Level
 from gnomon.dataflow.layout import Rules, function_name
 from gnomon.dataflow.plan import Plan, cut
 from gnomon.dataflow.stage import Stage
+
+LINES_MAX: Final = 100_000
+"""So many lines of each split of a file are tried."""
 
 _OUTSIDE: Final = {
     "os.remove": "removes a file",
@@ -39,12 +43,17 @@ _OPERATORS: Final = "gnomon.dataflow."
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def check_job(job: Job, rules: Rules | None = None) -> list[Finding]:
-    """All findings of a job on its data, the worst first. What its functions print is not shown."""
-    plan = cut(job.graph, rules, splits_of(job))
+def check_job(job: Job, *, limit: int = LINES_MAX) -> list[Finding]:
+    """All findings of a job on its data, of which ``limit`` lines of each split of a file are read; the worst first.
+
+    Its functions are called, several times, and do what they do; what they print is not shown.
+    """
+    plan = cut(job.graph, Rules(), splits_of(job, limit=limit))
     with _watched() as effects:
         found = check_plan(plan)
     found += [*effects, *_unpicklable(plan)]
+    if not any(one.rule in ("attempts", "raises") for one in found):
+        found += seed_findings(job.file, plan, limit)
     order = list(Level)
     return sorted(found, key=lambda one: order.index(one.level))
 

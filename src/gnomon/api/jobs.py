@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,18 @@ class Job:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """The lines of a split of a text file; each iteration reads them again. ``name`` is the path as the job says it."""
+    """The lines of a split of a text file, the first ``limit`` of them (None: all); each iteration reads them again."""
 
     path: str
     split: Split
+    limit: int | None = None
 
     def __iter__(self) -> Iterator[str]:
         part = self.split
         if part.length == 0 and part.offset == 0:
             return iter(())
-        return lines(Path(self.path), part.offset, part.offset + part.length if is_splittable(self.path) else None)
+        end = part.offset + part.length if is_splittable(self.path) else None
+        return islice(lines(Path(self.path), part.offset, end), self.limit)
 
 
 def load_job(path: str | os.PathLike[str]) -> Job:
@@ -81,9 +84,11 @@ def find_job(path: str | os.PathLike[str]) -> Job | None:
         raise error.at(file=file) from None
 
 
-def splits_of(job: Job, *, block_bytes: int = BLOCK_BYTES, at_least: int = 1) -> dict[int, list[FileSplit]]:
+def splits_of(
+    job: Job, *, block_bytes: int = BLOCK_BYTES, at_least: int = 1, limit: int | None = None
+) -> dict[int, list[FileSplit]]:
     """The splits of the text files that a job reads, by the number of the source: as Hadoop's ``FileInputFormat`` cuts
-    them into ``at_least`` splits of a block at the most.
+    them into ``at_least`` splits of a block at the most. ``limit``: so many lines of each are read.
 
     Raises InputError where there is no file.
     """
@@ -94,7 +99,7 @@ def splits_of(job: Job, *, block_bytes: int = BLOCK_BYTES, at_least: int = 1) ->
             sizes = [path.stat().st_size for path in files]
             each = max(1, min(block_bytes, sum(sizes) // max(at_least, 1)))
             found[stage.number] = [
-                FileSplit(str(path), split)
+                FileSplit(str(path), split, limit)
                 for path, size in zip(files, sizes, strict=True)
                 for split in split_file(_said(path, job), size, each, splittable=is_splittable(path.name))
             ]

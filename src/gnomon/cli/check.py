@@ -20,14 +20,18 @@ def check(
         list[Path],
         typer.Argument(metavar="FILE...", help="Python files that declare a Dataflow.", show_default=False),
     ],
+    lines: Annotated[
+        int, typer.Option(metavar="N", min=1, help="So many lines of each split of a text file are tried.")
+    ] = 100_000,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """What in these files will bite? Jobs of dataflow are run here on their data: functions that combine, are run
-    again, or get records in another order must give the same. Exit code 1 when an error is found."""
+    again, or get records in another order must give the same. They are called for real, several times. Exit code 1 when
+    an error is found."""
     from gnomon.api.checking import check_job
     from gnomon.api.jobs import load_job
 
-    found = {str(file): check_job(load_job(file)) for file in files}
+    found = {str(file): check_job(load_job(file), limit=lines) for file in files}
     document = [{"file": file, **_data(one)} for file, findings in found.items() for one in findings]
     emit(output, document, _text(found))
     levels = [one.level.value for findings in found.values() for one in findings]

@@ -64,6 +64,8 @@ def _gather(function: object, found: dict[str, Any], seen: list[object]) -> None
         found["self"] = function.__self__
         function = function.__func__
     if not isinstance(function, FunctionType):
+        if isinstance(function, type):
+            return
         if is_dataclass(function) or hasattr(function, "__dict__"):
             for name, value in vars(function).items():
                 _take(name, value, found, seen)
