@@ -41,11 +41,16 @@ def read_job_scenario(
     seed: int = 0,
     until_ns: int = NEVER,
 ) -> Scenario:
-    """The scenario of a job file among ``paths``, whose others are the system's configuration. ``cluster``: a number of
-    slots, a file of nodes or what it says; ``field``: what that is called where it is missing; ``options``: those of
-    the configuration, which count more than files. Raises InputError."""
+    """The scenario of a job file among ``paths``, whose others are the system's configuration; or of what the system
+    recorded of a run. ``cluster``: a number of slots, a file of nodes or what it says (None: for a system that reads
+    records, it is in the files); ``field``: what that is called where it is missing; ``options``: those of the
+    configuration, which count more than files. Raises InputError."""
     files = [os.fspath(path) for path in paths]
     jobs = [file for file in files if file.endswith(".py")]
+    known = SYSTEMS[system]
+    nodes = None if cluster is None and known.reader else _nodes(cluster, field)
+    if not jobs and known.reader:
+        return known.read(files, cluster=nodes, options=options or {}, seed=seed, until_ns=until_ns)
     if len(jobs) != 1:
         raise InputError("one job file is wanted", found=", ".join(jobs) or None, allowed="a file job.py")
     job = load_job(jobs[0])
@@ -55,10 +60,10 @@ def read_job_scenario(
         return found, {number: [one.split for one in parts] for number, parts in found.items()}
 
     try:
-        return SYSTEMS[system].read_job(
+        return known.read_job(
             job.graph,
             sources,
-            _nodes(cluster, field),
+            nodes,
             [file for file in files if file not in jobs],
             options=options or {},
             seed=seed,

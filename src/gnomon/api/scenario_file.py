@@ -18,9 +18,9 @@ from pydantic import BeforeValidator, Field, model_validator
 from gnomon.api.job_scenario import read_job_scenario, runs_jobs
 from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.native import read_native
-from gnomon.api.recognise import SYSTEMS_TO_COME
+from gnomon.api.recognise import SYSTEMS_TO_COME, native_system
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
-from gnomon.api.scenario_native import NATIVE_KEYS, beside, native_files, read_options
+from gnomon.api.scenario_native import NATIVE_KEYS, beside, native_files, parts, read_options
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
@@ -74,6 +74,7 @@ class ScenarioSpec(Spec):
     usage: Any = None
     changes: Any = None
     conf: Any = None
+    pools: Any = None
     policy: Any = None
     until: Duration = NEVER
     seed: Annotated[int, BeforeValidator(whole(0, 2**63 - 1))] = 0
@@ -183,10 +184,13 @@ def _native(document: Located, until_ns: int, nodes: str | None) -> Scenario:
 
 
 def _job(document: Located, spec: ScenarioSpec) -> Scenario:
-    """A job file under ``work``, on the cluster, with what ``conf`` says: options by name, or files of them."""
+    """A job file under ``work``, or a record of a run, on the cluster, with what ``conf`` says: options by name,
+    or files of them; ``pools``: the file of those that jobs share."""
     if document.value.get("work") is None:
         raise document.error("this is missing", "work", allowed="a file job.py")
-    files, options = native_files(document.at("work")), {}
+    files, options = _work_files(document.at("work")), {}
+    if spec.pools is not None:
+        files += native_files(document.at("pools"))
     if isinstance(spec.conf, dict):
         options = spec.conf
     elif spec.conf is not None:
@@ -200,6 +204,15 @@ def _job(document: Located, spec: ScenarioSpec) -> Scenario:
         read_job_scenario, spec.system, cluster=cluster, options=options, seed=spec.seed, until_ns=spec.until
     )
     return _loaded(read, files, document)
+
+
+def _work_files(document: Located) -> list[str]:
+    """The files that paths stand for; the folder of a log that is one of several files is kept as it is."""
+    found = []
+    for part in parts(document):
+        path = beside(part)
+        found += [path] if native_system(path) is not None else native_files(part)
+    return found
 
 
 def _operation(document: Located, default: Operation) -> Operation:

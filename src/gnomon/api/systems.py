@@ -99,6 +99,12 @@ SYSTEMS: Final = {
             placer="gnomon.control.batch.placer:BatchPlacer",
             jobs="gnomon.systems.mapreduce.scenario:read_job",
         ),
+        System(
+            "spark",
+            reader="gnomon.systems.spark.scenario:read_scenario",
+            placer="gnomon.control.batch.placer:BatchPlacer",
+            jobs="gnomon.systems.spark.scenario:read_job",
+        ),
     )
 }
 """The systems that are modelled, by name."""

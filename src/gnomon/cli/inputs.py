@@ -95,10 +95,13 @@ def _is_scenario(given: Arguments) -> bool:
 
 
 def _is_job(given: Arguments, said: str) -> bool:
-    """Whether these are a job file, and what a system that runs it is configured with."""
+    """Whether these are a job file, or a recorded run, and what a system that runs it is configured with."""
     from gnomon.api.job_scenario import is_job_file, runs_jobs
+    from gnomon.api.systems import SYSTEMS
 
-    return runs_jobs(said) and not given.work_format and any(is_job_file(path) for path in given.work)
+    if not runs_jobs(said) or given.work_format:
+        return False
+    return (bool(SYSTEMS[said].reader) and not _is_scenario(given)) or any(is_job_file(path) for path in given.work)
 
 
 def _of_job(given: Arguments, said: str) -> Scenario:
