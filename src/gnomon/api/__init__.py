@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from gnomon.api.explaining import explain
+from gnomon.api.explaining import explain, explain_recorded
 from gnomon.api.run import Run
 from gnomon.api.scenario import Scenario
 from gnomon.api.simulating import calibrate, compare, simulate
@@ -87,6 +87,7 @@ __all__ = [
     "compare",
     "dynamic",
     "explain",
+    "explain_recorded",
     "parse_policy",
     "simulate",
 ]

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from gnomon.api.recognise import native_system
 from gnomon.api.run import Run
 from gnomon.api.simulating import Progress, simulate
 from gnomon.api.systems import SYSTEMS
 from gnomon.engine.log import Log
+from gnomon.formats.files import Path
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as explanation
+from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
+
+
+def explain_recorded(subject: str, path: Path) -> Explanation | None:
+    """Explain what a file records of a run that was, such as an event log of Spark; None for a file that records none.
+
+    Raises InputError for a file of a recorded run that is damaged, and for a subject that is not in it.
+    """
+    try:
+        system = native_system(path)
+    except InputError:
+        return None  # a folder of manifests, say: that is for others to judge
+    explain_own = SYSTEMS[system].make_recorder() if system in SYSTEMS else None
+    return explain_own(subject, path) if explain_own is not None else None
 
 
 def explain(

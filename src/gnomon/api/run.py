@@ -76,9 +76,15 @@ class Run:
         """
         from gnomon.api.systems import SYSTEMS
 
-        look = SYSTEMS[self.scenario.system].make_viewer()
+        system = SYSTEMS[self.scenario.system]
+        if (tables := system.make_tables()) is not None:
+            from gnomon.report.text import table
+
+            shown = tables(self.scenario, self.log, command)
+            return table(shown.headers, shown.rows, right=shown.right).plain
+        look = system.make_viewer()
         if look is None or self.native_state is None:
-            allowed = ", ".join(name for name, system in SYSTEMS.items() if system.viewer)
+            allowed = ", ".join(name for name, one in SYSTEMS.items() if one.viewer or one.tables)
             problem = "only runs of a system with commands have views"
             raise InputError(problem, found=command, allowed=allowed)
         until = self.scenario.limits.until_ns

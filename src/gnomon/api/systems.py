@@ -12,8 +12,9 @@ from gnomon.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from gnomon.control.placer import MakePlacer
+    from gnomon.engine.log import Log
     from gnomon.insight.explain import Explanation
-    from gnomon.insight.listing import Summarise
+    from gnomon.insight.listing import Listing, Summarise
 
 
 Explain = Callable[..., "Explanation"]
@@ -22,6 +23,12 @@ Explain = Callable[..., "Explanation"]
 View = Callable[[Any, str, int], str]
 """``view(state, command, now_ns)``: what a command of the system that only looks prints of a state."""
 
+Tables = Callable[[Scenario, "Log", str], "Listing"]
+"""``tables(scenario, log, command)``: what a view of the system shows of a run."""
+
+Record = Callable[[str, Path], "Explanation | None"]
+"""``explain(subject, path)``: of what a file records; None for a file that records no run."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -29,9 +36,10 @@ class System:
     are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
     ``jobs``: ``module:function`` that makes a scenario of a job file's graph, empty where it runs none;
-    ``cluster``: what it takes for the
-    cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces; ``compile_from``: so
-    many tasks are worth the compiled kernels.
+    ``recorder``: ``module:function`` that explains what its files record of a run that was, empty where they record
+    none; ``tables``: ``module:function`` of views of a run's log, empty where there are none; ``cluster``: what it
+    takes for the cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces;
+    ``compile_from``: so many tasks are worth the compiled kernels.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -43,6 +51,8 @@ class System:
     viewer: str = ""
     summariser: str = ""
     jobs: str = ""
+    recorder: str = ""
+    tables: str = ""
     cluster: str = ""
     compile_from: int = 3_000
 
@@ -64,6 +74,14 @@ class System:
     def make_viewer(self) -> View | None:
         """What prints the system's state as its own commands do, None if nothing does."""
         return _loaded(self.viewer) if self.viewer else None
+
+    def make_tables(self) -> Tables | None:
+        """What makes tables of its runs, None if nothing does."""
+        return _loaded(self.tables) if self.tables else None
+
+    def make_recorder(self) -> Record | None:
+        """What explains recorded runs of the system, None if its files record none."""
+        return _loaded(self.recorder) if self.recorder else None
 
     def make_explainer(self) -> Explain | None:
         """What explains the system's scenarios, None if the plain explanation does."""
@@ -104,6 +122,9 @@ SYSTEMS: Final = {
             reader="gnomon.systems.spark.scenario:read_scenario",
             placer="gnomon.control.batch.placer:BatchPlacer",
             jobs="gnomon.systems.spark.scenario:read_job",
+            explainer="gnomon.insight.spark:explain",
+            recorder="gnomon.insight.spark:explain_recorded",
+            tables="gnomon.insight.spark.views:view",
         ),
     )
 }

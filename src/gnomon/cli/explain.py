@@ -30,7 +30,9 @@ def explain(
     subject: Annotated[
         str,
         typer.Argument(
-            metavar="SUBJECT", help="A task or job: its name, or a unique part; or node/NAME.", show_default=False
+            metavar="SUBJECT",
+            help="A task or job: its name, or a unique part; node/NAME; of an event log: app, stage/3, executor/2.",
+            show_default=False,
         ),
     ],
     more: Annotated[
@@ -68,6 +70,12 @@ def explain(
         raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
     given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
     _refuse_options_of_a_kept_run(run, given)
+    if _is_alone(given) and why_not is None and (recorded := api.explain_recorded(subject, files[0])) is not None:
+        document = recorded.as_dict()
+        emit(output, document, explanation(document, wide=output is Output.WIDE))
+        for note in recorded.notes:
+            say(note)
+        return
     result = api.Run.open(run) if run else _scenario_or_run(given)
     with Watch("trying changes") as watch:
         found = api.explain(subject, result, why_not=why_not, progress=watch)
@@ -87,6 +95,11 @@ def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:
     said = [name for name, value in vars(given).items() if name != "work" and value not in (None, False)]
     if run and said:
         raise InputError("a kept run cannot be changed", field=f"--{said[0].replace('_', '-')}", allowed="with -f FILE")
+
+
+def _is_alone(given: Arguments) -> bool:
+    """Whether a single file is all that was said: it may record a run."""
+    return len(given.work) == 1 and all(value in (None, False) for name, value in vars(given).items() if name != "work")
 
 
 def _scenario_or_run(given: Arguments) -> Run | Scenario:

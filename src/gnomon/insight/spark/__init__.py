@@ -4,6 +4,6 @@
 that make a stage slow, ``meanings`` what failures really say, ``advice`` the changes that a simulation confirms.
 """
 
-from gnomon.insight.spark.answer import explain
+from gnomon.insight.spark.answer import explain, explain_recorded
 
-__all__ = ["explain"]
+__all__ = ["explain", "explain_recorded"]

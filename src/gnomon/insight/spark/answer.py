@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gnomon.engine.log import Log
+from gnomon.formats.files import Path, read_start
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as plain_explanation
 from gnomon.insight.explain.changes import Simulate
@@ -13,6 +14,8 @@ from gnomon.insight.spark.subjects import subject_of
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.spark.application import Application
+from gnomon.systems.spark.read import read_event_log
+from gnomon.systems.spark.read_lines import is_log_folder
 
 
 def explain(
@@ -28,8 +31,8 @@ def explain(
     ``subject``: see :data:`gnomon.insight.spark.subjects.FORMS`. A scenario without an event log, as of a job in
     Python, is explained as any other. Raises InputError for a subject that is not in the log.
     """
-    application = getattr(scenario.native, "application", None)
-    if not isinstance(application, Application):
+    application = None if log is not None else recorded_in(scenario)
+    if application is None:
         if simulate is None:
             raise InputError("nothing to explain: there is no event log", allowed="an event log, with -f")
         found = simulate(scenario) if log is None else log
@@ -37,6 +40,26 @@ def explain(
     if why_not is not None:
         raise InputError("an event log does not say why a task is not on a node", field="--why-not", found=why_not)
     return explain_log(subject, application)
+
+
+def explain_recorded(subject: str, path: Path) -> Explanation | None:
+    """Explain what an event log records; None for a file of Spark that is none. Raises InputError."""
+    return explain_log(subject, read_event_log(path)) if is_event_log(path) else None
+
+
+def recorded_in(scenario: Scenario) -> Application | None:
+    """The event log that a scenario runs again; None where it is of something else."""
+    if not scenario.source or not is_event_log(scenario.source):
+        return None
+    return read_event_log(scenario.source)
+
+
+def is_event_log(path: Path) -> bool:
+    """Whether a file of Spark is an event log, and not one of its configurations."""
+    try:
+        return is_log_folder(path) or read_start(path, characters=4).lstrip("\ufeff").startswith("{")
+    except InputError:
+        return False
 
 
 def explain_log(subject: str, application: Application) -> Explanation:

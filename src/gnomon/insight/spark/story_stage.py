@@ -27,6 +27,7 @@ def explain_stage(application: Application, number: int, attempt: int = -1) -> E
         return _skipped(application, number)
     causes = [Cause(one, finding) for one in attempts for finding in findings(application, one)]
     causes.sort(key=lambda one: -one.finding.cost_ms)
+    causes = [one for one in causes if one.finding.cost_ms] or causes[:1]
     changes, useless, notes = _advise(application, attempts, causes)
     own = [one for one in mishaps(application) if one.stage == number or one.event == "executor-lost"]
     tasks = max(attempts, key=lambda one: len(one.tasks))

@@ -7,11 +7,11 @@ from typing import Final
 
 from gnomon.engine.log import Log
 from gnomon.insight.listing import Listing
+from gnomon.insight.spark.answer import recorded_in
 from gnomon.insight.spark.rerun import application_of_run
 from gnomon.insight.spark.tables import executors, jobs, stages
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.scenario import Scenario
-from gnomon.systems.spark.application import Application
 
 VIEWS: Final = {"stages": stages, "executors": executors, "jobs": jobs}
 """The tables, by name."""
@@ -32,8 +32,8 @@ def view(scenario: Scenario, log: Log, command: str) -> Listing:
     names = [word for word in words if word != RECORDED]
     if len(names) != 1 or names[0] not in VIEWS:
         raise unknown_name("view", " ".join(names), VIEWS).at(field="view")
-    application = getattr(scenario.native, "application", None)
-    if not isinstance(application, Application):
+    application = recorded_in(scenario)
+    if application is None:
         raise InputError("only runs of event logs have this view", field="view", found=command)
     shown = application if RECORDED in words else application_of_run(application, scenario, log)
     return VIEWS[names[0]](shown)
