@@ -110,11 +110,14 @@ def ran(
     faults: Sequence[Failure] = (),
     labels: Sequence[tuple[tuple[str, str], ...]] = (),
     rest: int = 0,
+    script: Script | None = None,
     **more: Any,
 ) -> Ran:
     """Run a plan on nodes of so many slots each. ``course``: of each attempt, or the length of all, or lengths by
     stage."""
-    if isinstance(course, int):
+    if script is not None:
+        pass
+    elif isinstance(course, int):
         same = course
         script = Script(lambda where: Course(same), rest=rest)
     elif callable(course):

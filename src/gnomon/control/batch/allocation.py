@@ -87,7 +87,7 @@ class Allocation:
                 return
             if node not in self._here and node not in self._coming:
                 self._coming.add(node)
-                driver.timers.at(driver.board.now + rule.start_ns, lambda node=node: self._come(node))  # type: ignore[misc]
+                driver.timers.at(max(driver.board.now, 0) + rule.start_ns, lambda node=node: self._come(node))  # type: ignore[misc]
 
     def _come(self, node: int) -> None:
         self._coming.discard(node)
