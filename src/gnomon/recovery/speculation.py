@@ -81,10 +81,11 @@ class SpeculationCap:
 class Gains:
     """The rule of :func:`most_gained`: one copy at most is begun of the tasks of one kind in a look, and none while
     some of them wait for their first place. The next look is ``after_none_ns`` later, or ``after_one_ns`` when a copy
-    was begun."""
+    was begun. An attempt tells of its progress first after ``told_ns``; until then nothing is known of it."""
 
     after_none_ns: int = 1_000_000_000
     after_one_ns: int = 15_000_000_000
+    told_ns: int = 3_000_000_000
     cap: SpeculationCap = SpeculationCap()
 
 

@@ -101,6 +101,14 @@ class Ran:
         return {facts["job"]: facts["t"] for facts in self.said("JobEnded")}
 
 
+def _course(given: Callable[[Where], Course] | int | Mapping[int, Sequence[int]]) -> Callable[[Where], Course]:
+    if isinstance(given, int):
+        return lambda where: Course(given)
+    if callable(given):
+        return given
+    return lambda where: Course(given[where.stage.number][where.partition])
+
+
 def ran(
     plan: BatchPlan,
     course: Callable[[Where], Course] | int | Mapping[int, Sequence[int]],
@@ -115,16 +123,7 @@ def ran(
 ) -> Ran:
     """Run a plan on nodes of so many slots each. ``course``: of each attempt, or the length of all, or lengths by
     stage."""
-    if script is not None:
-        pass
-    elif isinstance(course, int):
-        same = course
-        script = Script(lambda where: Course(same), rest=rest)
-    elif callable(course):
-        script = Script(course, rest=rest)
-    else:
-        lengths = course
-        script = Script(lambda where: Course(lengths[where.stage.number][where.partition]), rest=rest)
+    script = script or Script(_course(course), rest=rest)
     shape = Shape(Resources(cpu_milli=1000))
     rows = [
         Task(f"{stage.number}.{partition}", shape, submit_ns=NEVER, duration_ns=NEVER, job="job")

@@ -5,6 +5,7 @@ from operator import add
 import pytest
 
 from gnomon.dataflow import Dataflow
+from gnomon.dataflow.cost import Cost
 from gnomon.model.resources import NEVER
 from gnomon.systems.mapreduce.costs import Costs
 from gnomon.systems.mapreduce.execution import Inputs
@@ -12,8 +13,15 @@ from gnomon.systems.mapreduce.settings import Settings
 from tests.systems.mapreduce.by_hand import EVERYONE, MEASURED, ByHand, word_count
 
 S = 10**9
-FREE = Costs(start_ns=0, commit_ns=0, record_ns=0, byte_ns=0, compare_ns=0, disk=10**18, network=10**18, connect_ns=0)
-"""Nothing takes time."""
+
+
+def costs(*, network: int) -> Costs:
+    """Nothing takes time but the network."""
+    return Costs(Cost(start_ns=0, record_ns=0, byte_ns_e3=0, disk=10**18, network=network), 0, 0, 0)
+
+
+FREE = costs(network=10**18)
+"""Nothing does."""
 
 
 @pytest.mark.parametrize("combine", [False, True])
@@ -55,8 +63,7 @@ def test_the_combiner_run_never_once_and_three_times_gives_the_same() -> None:
 
 
 def test_a_reduce_that_starts_early_waits_for_all_maps_and_copies_meanwhile() -> None:
-    costs = Costs(start_ns=0, network=1, connect_ns=0, record_ns=0, byte_ns=0, compare_ns=0, disk=10**18, commit_ns=0)
-    run = ByHand(word_count(MEASURED), Settings(replication=1), costs=costs)  # a byte takes a second
+    run = ByHand(word_count(MEASURED), Settings(replication=1), costs=costs(network=1))  # a byte takes a second
     assert run.begin(1, 0).length_ns == NEVER
     for task in range(2):
         run.begin(0, task)
@@ -69,7 +76,7 @@ def test_a_reduce_that_starts_early_waits_for_all_maps_and_copies_meanwhile() ->
     assert second is not None
     sizes = first.segments[0].bytes, second.segments[0].bytes
     rest = run.tasks.resume(run.where(1, 0), 130 * S).length_ns
-    assert rest == (max(100 + sizes[0], 130) + sizes[1] - 130) * S, "the first was copied while the second map ran"
+    assert rest // S == max(100 + sizes[0], 130) + sizes[1] - 130, "the first was copied while the second map ran"
 
 
 def test_a_reduce_keeps_what_it_has_copied_when_a_map_is_lost() -> None:
@@ -79,14 +86,14 @@ def test_a_reduce_keeps_what_it_has_copied_when_a_map_is_lost() -> None:
         run.begin(0, task)
     run.now = 10
     run.done(0, 0)
-    run.now = 20
+    run.now = 20  # a nanosecond is the least that something takes
     run.tasks.lost(run.jobs.batch.stages[0], 0)
     assert run.begin(1, 1).length_ns == NEVER, "another reduce has not, and waits"
     run.done(0, 1)
     assert (0, 0) not in run.tasks.made
     assert not run.tasks.lacks(run.where(1, 0))
     assert run.tasks.lacks(run.where(1, 1))
-    assert run.tasks.resume(run.where(1, 0), 20).length_ns == 0, "it has both, and needs nobody to run again"
+    assert run.tasks.resume(run.where(1, 0), 20).length_ns < 10, "it has both, and needs nobody to run again"
     assert run.done(1, 0)["REDUCE_INPUT_RECORDS"] == 7
 
 
@@ -137,7 +144,7 @@ def test_a_sort_samples_before_and_a_broadcast_is_loaded() -> None:
 
 
 def test_input_is_read_where_it_is_or_over_the_network() -> None:
-    slow = Costs(disk=100, network=10)
+    slow = Costs(Cost(disk=100, network=10))
     inputs = Inputs({(0, 0): 1_000, (0, 1): 1_000}, {(0, 0): (1,), (0, 1): (1,)})
     run = ByHand(word_count(EVERYONE), costs=slow, inputs=inputs)
     run.begin(0, 0, node=1)

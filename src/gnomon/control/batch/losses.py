@@ -86,11 +86,16 @@ class Losses:
         """A reader has started, and waits inside."""
         self._reports.started(task, self._driver.running[task])
 
-    def heard(self, node: int) -> None:
-        """A node (of the world) is there again."""
-        if self._driver.hands.is_up(node):
-            self._driver.execution.reach(self._driver.of_world[node], True)
-            self._readers.go_on()
+    def heard(self, node: int, row: int) -> None:
+        """A node (of the world) is there again. With ``eager`` rules, whose readers may have waited for it, what was on
+        it is gone: a node that starts anew clears its local folders."""
+        if not self._driver.hands.is_up(node):
+            return
+        number = self._driver.of_world[node]
+        if self._driver.rules.eager and self._reports.was_silent(number):
+            self._lose_outputs(number, row)
+        self._driver.execution.reach(number, True)
+        self._readers.go_on()
 
     def lost(self, node: int, row: int) -> None:
         """A node (of the world) is taken for lost, with all outputs that are on it."""

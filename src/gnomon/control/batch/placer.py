@@ -31,7 +31,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
 
 _FREES = frozenset((Kind.END, Kind.KILL, Kind.CANCEL, Kind.FAIL, Kind.PREEMPT, Kind.COPY_END))
-_READ = _FREES | {Kind.START, Kind.FAULT, Kind.CLOSE, Kind.OPEN}
+_READ = _FREES | {Kind.START, Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN}
 _NOT_ITS_FAULT = frozenset((Reason.NODE, Reason.KILLED, Reason.EVICTED, Reason.DRAINED, Reason.DELETED))
 """Failures that do not count for the most that a task may have."""
 
@@ -87,7 +87,7 @@ class BatchPlacer(Placer):
                 self._promoted(task)
             elif kind in (Kind.KILL, Kind.CANCEL, Kind.PREEMPT):  # who failed is asked about
                 self.driver.stopped(task)
-            elif node >= 0 and kind in (Kind.FAULT, Kind.CLOSE, Kind.OPEN):
+            elif node >= 0 and kind in (Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN):
                 self._node(node, kind, row)
 
     def _node(self, node: int, kind: int, row: int) -> None:
@@ -97,8 +97,8 @@ class BatchPlacer(Placer):
             return
         if kind == Kind.CLOSE and self._board.w.log_reason[row] == Reason.LOST:
             self._losses.lost(node, row)
-        elif kind == Kind.OPEN:
-            self._losses.heard(node)
+        elif kind in (Kind.HEAL, Kind.OPEN):
+            self._losses.heard(node, row)
         self._offers.renew()
         self.driver.wants_round = True
 

@@ -28,6 +28,10 @@ class Reports:
             if run.open and self._lacking(run, node):
                 self._try_again(task, run, node, 0, row)
 
+    def was_silent(self, node: int) -> bool:
+        """Whether a node (of the cluster) has been silent; said once."""
+        return self._silent.pop(node, None) is not None
+
     def started(self, task: int, run: Running) -> None:
         """A reader has started that waits."""
         for node, row in self._silent.items():
@@ -47,7 +51,9 @@ class Reports:
         wait = rule.penalties.wait_ns(failures) if failures else 0
 
         def give_up() -> None:
-            if driver.running.get(task) is run and run.open and not driver.hands.is_up(driver.node_at[node]):
+            waits = driver.running.get(task) is run and run.open
+            alive = driver.hands.is_up(driver.node_at[run.where.node])
+            if waits and alive and not driver.hands.is_up(driver.node_at[node]):
                 self._report(task, run, node, failures + 1, row)
 
         driver.timers.at(driver.board.now + wait + rule.connect_ns, give_up)

@@ -57,7 +57,8 @@ class SecondCopies:
             Runner(partition, run.start_ns, self._progress_e4(run))
             for partition, copies in sorted(tasks.copies.items())
             if copies == 1 and partition not in tasks.slow
-            if (run := driver.running.get(tasks.plan.first + partition)) is not None and run.tasks is tasks
+            if (run := driver.running.get(tasks.plan.first + partition)) is not None
+            if run.tasks is tasks and now - run.start_ns >= rule.told_ns
         ]
         found = most_gained(now, running, list(driver.lengths(tasks.stage).values()))
         if found is None:

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-_S = 10**9
+from gnomon.dataflow.cost import Amounts, Cost
+
+_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The speeds of a machine, and of the user's functions. Times ns, speeds bytes a second.
+    """What things cost on a ``machine`` (:class:`gnomon.dataflow.cost.Cost`; a container and its process start in a
+    second), and what only a sorted shuffle costs [ns]: ``commit_ns`` of a task, ``compare_ns`` of two keys,
+    ``connect_ns`` for each segment that is copied."""
 
-    - ``start_ns``: a container and its process; ``commit_ns``: the commit of a task.
-    - ``record_ns``, ``byte_ns``: for each call of a function, each byte read; ``compare_ns``: for each comparison.
-    - ``disk``: one disk; ``network``: one node's link; ``connect_ns``: for each segment that is copied.
-    """
-
-    start_ns: int = _S
+    machine: Cost = field(default_factory=lambda: Cost(start_ns=_S))
     commit_ns: int = 10_000_000
-    record_ns: int = 1_000
-    byte_ns: int = 5
     compare_ns: int = 50
-    disk: int = 200_000_000
-    network: int = 125_000_000
     connect_ns: int = 1_000_000
+
+    @property
+    def start_ns(self) -> int:
+        """A container and its process."""
+        return self.machine.start_ns
 
     def disk_ns(self, size: int) -> int:
         """Writing or reading so many bytes."""
-        return size * _S // self.disk
+        return -(-size * _S // self.machine.disk)
 
     def network_ns(self, size: int) -> int:
         """Sending so many bytes."""
-        return size * _S // self.network
+        return -(-size * _S // self.machine.network)
 
     def read_ns(self, size: int, *, local: bool) -> int:
         """Reading input: from the own disk, or over the network if that is slower."""
@@ -43,13 +43,13 @@ class Costs:
         sent = self.network_ns(size) if replicas > 1 else 0
         return max(self.disk_ns(size), sent) + self.commit_ns
 
-    def copy_ns(self, size: int) -> int:
-        """Copying a segment."""
-        return self.connect_ns + self.network_ns(size)
+    def copy_ns(self, size: int, threads: int) -> int:
+        """Copying a segment: so many connect at once, and share the link."""
+        return self.network_ns(size) + self.connect_ns // threads
 
     def cpu_ns(self, calls: int, size: int) -> int:
         """Calling functions so often, on so many bytes."""
-        return calls * self.record_ns + size * self.byte_ns
+        return self.machine.phases(Amounts(calls=calls, input=size))["compute"]
 
     def sort_ns(self, spills: Sequence[int]) -> int:
         """Sorting spills of so many records: n log2 n comparisons each.

@@ -209,7 +209,7 @@ class Tasks(plan.Execution):
             assert output is not None
             segment = output.segments[where.partition]
             begun = max(copying.free_ns, self._made_at[place])
-            end = begun + costs.network_ns(segment.bytes) + costs.connect_ns // threads
+            end = begun + costs.copy_ns(segment.bytes, threads)
             if end > until_ns:
                 return
             copying.held[place], copying.free_ns = segment, end

@@ -109,15 +109,15 @@ class _Making:
         shuffled_on = stage.writes is not None and stage.writes.rule is not Rule.BROADCAST
         role = Role.REDUCE if reads else Role.MAP
         if role is Role.MAP and shuffled_on:
-            part = self._part(f"map {stage.name}", role, stage, shuffles=stage.writes, loads=loads)
+            part = self._part(f"map ({stage.name})", role, stage, shuffles=stage.writes, loads=loads)
             self._writes(stage, part)
             return
-        name = f"reduce {stage.name}" if reads else f"map {stage.name}"
+        name = f"reduce ({stage.name})" if reads else f"map ({stage.name})"
         part = self._part(name, role, stage, reads=reads, loads=loads)
         self.stored[stage.number] = part.number
         self._close_job(part)
         if shuffled_on:
-            name = f"map {stage.name} again"
+            name = f"map again ({stage.name})"
             again = self._part(name, Role.MAP, stage, identity=True, shuffles=stage.writes, stored=part.number)
             self._writes(stage, again)
 

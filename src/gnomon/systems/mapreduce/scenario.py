@@ -113,7 +113,7 @@ def read_job(
 
 def rules_of(settings: Settings) -> Rules:
     """The rules of the application master, as the batch placer has them."""
-    gains = Gains(settings.scan_after_none_ns, settings.scan_after_one_ns, settings.speculation)
+    gains = Gains(settings.scan_after_none_ns, settings.scan_after_one_ns, cap=settings.speculation)
     return Rules(
         max_failures=max(settings.map_attempts, settings.reduce_attempts),
         eager=True,
@@ -146,7 +146,7 @@ def _uber(
     )
     first = cluster.nodes[0]
     one = replace(first, capacity=Resources(cpu_milli=1000, memory_bytes=first.capacity.memory_bytes))
-    return alone, replace(costs, start_ns=0), replace(cluster, nodes=(one,))
+    return alone, replace(costs, machine=replace(costs.machine, start_ns=0)), replace(cluster, nodes=(one,))
 
 
 def _rows(jobs: Jobs, settings: Settings, cluster: Cluster, notes: Sequence[Note]) -> Work:
