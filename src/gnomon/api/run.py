@@ -81,7 +81,7 @@ class Run:
             from gnomon.report.text import table
 
             shown = tables(self.scenario, self.log, command)
-            return table(shown.headers, shown.rows, right=shown.right).plain
+            return f"{table(shown.headers, shown.rows, right=shown.right).plain}\n"
         look = system.make_viewer()
         if look is None or self.native_state is None:
             allowed = ", ".join(name for name, one in SYSTEMS.items() if one.viewer or one.tables)

@@ -7,6 +7,7 @@ from gnomon.formats.files import Path, read_start
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as plain_explanation
 from gnomon.insight.explain.changes import Simulate
+from gnomon.insight.spark.rerun import application_of_run
 from gnomon.insight.spark.story_app import explain_application
 from gnomon.insight.spark.story_parts import explain_executor, explain_job, explain_query, explain_task
 from gnomon.insight.spark.story_stage import explain_stage
@@ -26,20 +27,24 @@ def explain(
     simulate: Simulate | None = None,
     why_not: str | None = None,
 ) -> Explanation:
-    """Explain what an event log tells: the application, a job, a stage, a task, an executor or a query.
+    """Explain a run of an event log on a cluster, or with options, of somebody's choice.
 
-    ``subject``: see :data:`gnomon.insight.spark.subjects.FORMS`. A scenario without an event log, as of a job in
-    Python, is explained as any other. Raises InputError for a subject that is not in the log.
+    ``subject``: see :data:`gnomon.insight.spark.subjects.FORMS`; ``log``: of the run, None: it is run for this. A
+    scenario without an event log, as of a job in Python, is explained as any other. Raises InputError for a subject
+    that is not in the log.
     """
-    application = None if log is not None else recorded_in(scenario)
+    application = recorded_in(scenario)
+    if log is None and simulate is None:
+        raise InputError("nothing to explain: there is no run", allowed="an event log, with -f")
+    found = simulate(scenario) if log is None and simulate is not None else log
+    assert found is not None
     if application is None:
         if simulate is None:
-            raise InputError("nothing to explain: there is no event log", allowed="an event log, with -f")
-        found = simulate(scenario) if log is None else log
+            return plain_explanation(subject, scenario, found, simulate=lambda _: found, why_not=why_not)
         return plain_explanation(subject, scenario, found, simulate=simulate, why_not=why_not)
     if why_not is not None:
         raise InputError("an event log does not say why a task is not on a node", field="--why-not", found=why_not)
-    return explain_log(subject, application)
+    return explain_log(subject, application_of_run(application, scenario, found))
 
 
 def explain_recorded(subject: str, path: Path) -> Explanation | None:
@@ -49,9 +54,8 @@ def explain_recorded(subject: str, path: Path) -> Explanation | None:
 
 def recorded_in(scenario: Scenario) -> Application | None:
     """The event log that a scenario runs again; None where it is of something else."""
-    if not scenario.source or not is_event_log(scenario.source):
-        return None
-    return read_event_log(scenario.source)
+    source = next((one for one in (scenario.work.source, scenario.source) if one and is_event_log(one)), None)
+    return None if source is None else read_event_log(source)
 
 
 def is_event_log(path: Path) -> bool:

@@ -32,6 +32,11 @@ _HEAP: Final = (
     "collects a whole group or partition into memory needs another algorithm"
 )
 
+_NOTICED: Final = (
+    "an executor that falls silent is given up after spark.network.timeout (120s): a shorter one runs its tasks again "
+    "sooner, and takes long pauses for losses"
+)
+
 EXIT_CODES: Final[Mapping[int, Meaning]] = {
     0: Meaning("exit", "the executor ended by itself, as when somebody stops it"),
     1: Meaning("exit", "the executor's process ended with an error before or beside Spark", "look into its stderr"),
@@ -85,7 +90,7 @@ _WORDS: Final[Sequence[tuple[str, Meaning]]] = (
         Meaning("released", "the driver let it go: dynamic allocation, or the end of the application"),
     ),
     ("preempt", Meaning("preempted", "the resource manager took it for somebody else", "more share for the queue")),
-    ("lost node", Meaning("node-lost", "its node is gone")),
+    ("lost node", Meaning("node-lost", "its node is gone", _NOTICED)),
     ("Worker shutting down", Meaning("node-lost", "its worker shut down")),
     ("worker lost", Meaning("node-lost", "its worker is gone")),
     ("OOMKilled", EXIT_CODES[137]),

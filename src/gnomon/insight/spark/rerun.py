@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gnomon.engine.log import Kind, Log
+from gnomon.engine.log import Kind, Log, Reason
 from gnomon.model.scenario import Scenario
 from gnomon.systems.spark.application import Application, Executor, Job, StageAttempt
 from gnomon.systems.spark.tasks import COLUMNS, FIRST_METRIC, Failure, Tasks, table
@@ -26,39 +26,68 @@ class _Attempt:
     rows: array[int] = field(default_factory=lambda: array("q"))
 
 
+class _Rerun:
+    """A run as it is read from its log, row by row."""
+
+    def __init__(self, application: Application, scenario: Scenario) -> None:
+        self._application, self.nodes = application, [node.name for node in scenario.cluster.nodes]
+        self.attempts: dict[tuple[int, int], _Attempt] = {}
+        self.jobs: dict[int, Job] = {}
+        self.gone: dict[int, int] = {}
+        self.failures: dict[Failure, int] = {}
+        self._open: dict[int, tuple[Mapping[str, int | str], int, int]] = {}
+        self._metrics = _metrics(application)
+        self._tid = 0
+
+    def take(self, log: Log, row: int, now: int) -> None:
+        """Take in one row."""
+        kind, subject, node = int(log.kind[row]), int(log.subject[row]), int(log.node[row])
+        facts = log.details.get(row, {})
+        if kind == Kind.EVENT:
+            _event(self._application, facts, now, self.attempts, self.jobs)
+        elif kind == Kind.NOTICE and node >= 0:
+            self.gone.setdefault(node, now)
+        elif kind == Kind.START and "stage" in facts:
+            self._open[subject] = facts, now, node
+        elif kind in _ENDS and subject in self._open:
+            begun, launch, where = self._open.pop(subject)
+            failure = -1
+            if kind != Kind.END:
+                why = _failure(Kind(kind), Reason(int(log.reason[row])), facts, self.nodes[where])
+                failure = self.failures.setdefault(why, len(self.failures))
+            index, key = int(begun["index"]), (int(begun["stage"]), int(begun["stage_attempt"]))
+            one = self.attempts.setdefault(key, _Attempt())
+            one.rows.extend([self._tid, index, int(begun["try"]), index, launch, now, 0, where, where, -1, 0, failure])
+            one.rows.extend(self._metrics.get((key[0], index), _NOTHING) if failure < 0 else _NOTHING)
+            self._tid += 1
+
+
 def application_of_run(application: Application, scenario: Scenario, log: Log) -> Application:
     """The application as the run had it: jobs, stage attempts, tasks and executors with the times of the simulation."""
-    start = application.started_ms
-    times = [start + int(ns) // _NS for ns in log.t_ns.tolist()]
-    names = tuple(node.name for node in scenario.cluster.nodes)
-    attempts: dict[tuple[int, int], _Attempt] = {}
-    jobs: dict[int, Job] = {}
-    open_: dict[int, tuple[Mapping[str, int | str], int, int]] = {}
-    metrics = _metrics(application)
-    tid = 0
-    for row, (kind, subject, node) in enumerate(
-        zip(log.kind.tolist(), log.subject.tolist(), log.node.tolist(), strict=True)
-    ):
-        facts, now = log.details.get(row, {}), times[row]
-        if kind == Kind.EVENT:
-            _event(application, facts, now, attempts, jobs)
-        elif kind == Kind.START and "stage" in facts:
-            open_[subject] = facts, now, node
-        elif kind in _ENDS and subject in open_:
-            begun, launch, where = open_.pop(subject)
-            key = int(begun["stage"]), int(begun["stage_attempt"])
-            one = attempts.setdefault(key, _Attempt())
-            one.rows.extend(_row(begun, tid, (launch, now), where, failed=kind != Kind.END))
-            one.rows.extend(metrics.get((key[0], int(begun["index"])), _NOTHING))
-            tid += 1
-    failures = (Failure("ExceptionFailure"),)
-    made = tuple(_made(application, key, one, names, failures) for key, one in sorted(attempts.items()))
-    ended = max([job.ended_ms or start for job in jobs.values()], default=start)
-    nodes = {
-        node.name: Executor(node.name, node.name, node.capacity.cpu_milli // 1000, start)
-        for node in scenario.cluster.nodes
-    }
-    return replace(application, ended_ms=ended, executors=nodes, jobs=jobs, attempts=made)
+    start, found = application.started_ms, _Rerun(application, scenario)
+    for row, ns in enumerate(log.t_ns.tolist()):
+        found.take(log, row, start + ns // _NS)
+    names, failures = tuple(found.nodes), tuple(found.failures)
+    made = tuple(_made(application, key, one, names, failures) for key, one in sorted(found.attempts.items()))
+    executors = {}
+    for place, node in enumerate(scenario.cluster.nodes):
+        removed, cores = found.gone.get(place), node.capacity.cpu_milli // 1000
+        lost = "" if removed is None else "lost node: no heartbeat any more"
+        executors[node.name] = Executor(node.name, node.name, cores, start, removed, lost)
+    ended = max([job.ended_ms or start for job in found.jobs.values()], default=start)
+    return replace(application, ended_ms=ended, executors=executors, jobs=found.jobs, attempts=made)
+
+
+def _failure(kind: Kind, reason: Reason, facts: Mapping[str, int | str], node: str) -> Failure:
+    """Why an attempt failed, in Spark's words."""
+    message = str(facts.get("message", ""))
+    if message.startswith("FetchFailed"):
+        return Failure("FetchFailed", text=message)
+    if kind != Kind.FAIL:
+        return Failure("TaskKilled", text=reason.name.lower().replace("_", " "), by_app=False)
+    if reason in (Reason.NODE, Reason.LOST):
+        return Failure("ExecutorLostFailure", text="lost node", executor=node, by_app=False)
+    return Failure("ExceptionFailure", text=message or reason.name.lower().replace("_", " "))
 
 
 _NOTHING = [0] * (len(COLUMNS) - FIRST_METRIC)
@@ -72,12 +101,6 @@ def _metrics(application: Application) -> dict[tuple[int, int], list[int]]:
         for row in rows.tolist():
             found[attempt.stage.id, row[3] if attempt.attempt else row[1]] = row[FIRST_METRIC:]
     return found
-
-
-def _row(begun: Mapping[str, int | str], tid: int, span: tuple[int, int], node: int, *, failed: bool) -> list[int]:
-    index = int(begun["index"])
-    launch, finish = span
-    return [tid, index, int(begun["try"]), index, launch, finish, 0, node, node, -1, 0, 0 if failed else -1]
 
 
 def _made(
