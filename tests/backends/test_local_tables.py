@@ -50,9 +50,9 @@ def test_values_of_a_group_stay_in_order_when_it_is_spilled(tmp_path: Path) -> N
 
 
 def test_more_groups_than_one_file_of_the_fan_holds(tmp_path: Path) -> None:
-    """20,000 keys in 100 kB: parted by 16 they still do not fit, so they are parted again."""
+    """20,000 keys in 20 kB: parted by 64 they still do not fit, so they are parted again."""
     pairs = [(f"key {number % 20_000}", 1) for number in range(40_000)]
-    assert list(grouped(STAGE, pairs, SUMS, Scratch(tmp_path, 100_000))) == [(f"key {n}", 2) for n in range(20_000)]
+    assert list(grouped(STAGE, pairs, SUMS, Scratch(tmp_path, 20_000))) == [(f"key {n}", 2) for n in range(20_000)]
 
 
 def test_a_group_that_does_not_fit_is_named(tmp_path: Path) -> None:
@@ -88,13 +88,13 @@ def test_one_heavy_thing_among_many_light_ones_is_seen() -> None:
     assert weight([["x" * 100] * 10_000, *([1] for _ in range(10_000))]) > 1_000_000
 
 
-def test_a_pace_comes_near_its_limit_and_hardly_over() -> None:
-    """Of records of 100 bytes 1,000 fit; so many are held when it is full, and a tenth at most more."""
-    pace, held, asked = Pace(100_000), 0, 0
+def test_a_pace_comes_near_its_limit_and_not_over() -> None:
+    """Of records of 100 bytes 1,000 fit; seven eighths of them are held when it is full, after few looks."""
+    pace, held, looks = Pace(100_000), 0, 0
     while True:
         held += 100 * pace.records
-        asked += 1
+        looks += 1
         if pace.full(held):
             break
-    assert 100_000 <= held <= 110_000
-    assert asked < 40
+    assert 87_500 <= held <= 100_000
+    assert looks <= 12

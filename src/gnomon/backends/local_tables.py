@@ -27,7 +27,7 @@ from gnomon.model.errors import GnomonError
 BATCH: Final = 256
 """So many records are taken from a stream at once: few enough to stay in the processor's cache."""
 
-_FAN_BITS: Final = 4
+_FAN_BITS: Final = 6
 _FAN: Final = 1 << _FAN_BITS
 _DEEPEST: Final = 8
 

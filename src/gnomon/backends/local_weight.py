@@ -39,8 +39,11 @@ def table_weight(table: Mapping[Any, Any]) -> int:
 class Pace:
     """How many records may come before a container is weighed again, so that it does not outgrow its limit by much.
 
+    Weighing takes as long as some records: it is done when twice as many are there as the last time, and when the limit
+    should be near at the rate so far. Seven eighths of it count as full: to come nearer would mean to weigh again.
+
     >>> pace = Pace(1000)
-    >>> pace.records, pace.full(100), pace.records, pace.full(1000), pace.records
+    >>> pace.records, pace.full(100), pace.records, pace.full(900), pace.records
     (1, False, 1, True, 1)
     """
 
@@ -52,12 +55,12 @@ class Pace:
         self._seen = 0
 
     def full(self, held: int) -> bool:
-        """Whether ``held`` bytes reach the limit; the count begins anew if they do."""
-        if held >= self.limit:
+        """Whether ``held`` bytes are as good as the limit; the count begins anew if they are."""
+        if 8 * held >= 7 * self.limit:
             self.records, self._seen = 1, 0
             return True
         self._seen += self.records
-        room = self._seen * (self.limit - held) // max(2 * held, 1)  # half of what fits at the rate so far
+        room = self._seen * (self.limit - held) // max(held, 1) * 15 // 16
         self.records = max(1, min(room, self._seen, self.MOST))
         return False
 
