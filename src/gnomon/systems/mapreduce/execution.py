@@ -129,7 +129,8 @@ class Tasks(plan.Execution):
             self._commit(part, where, attempt)
         self._forget(place)
         phases = {f"{name}_ns": length for name, length in attempt.phases.items()}
-        return {**phases, **attempt.counts}
+        spills = {} if attempt.output is None else {"spills": len(attempt.output.spills)}
+        return {**phases, **spills, **attempt.counts}
 
     def lost(self, stage: StagePlan, partition: int) -> None:
         """The output of a map is gone; who has copied it keeps that."""
