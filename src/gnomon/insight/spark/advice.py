@@ -29,6 +29,9 @@ WORTH_E2: Final = 3
 PARTS: Final = (2, 5, 10, 20, 50, 100, 200)
 """Into how many parts a hot key is split, tried in this order until more does not help."""
 
+TASKS_MAX: Final = 400_000
+"""How many tasks are simulated for all changes together, about."""
+
 _JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")
 
 
@@ -63,9 +66,15 @@ class Tried:
 Source = Callable[[Bench, Profile, Finding], Iterator[Idea]]
 
 
+def trials_max(bench: Bench) -> int:
+    """How many runs are tried of so many tasks: the whole takes seconds, or minutes where the log is large."""
+    return max(4, TASKS_MAX // max(1, sum(map(len, bench.lengths.values()))))
+
+
 def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
-    """Every idea with its simulated span."""
-    return [Tried(idea, bench.span_ms(lengths=idea.lengths, executors=idea.executors)) for idea in ideas]
+    """Every idea with its simulated span, as far as :func:`trials_max` goes."""
+    chosen = ideas[: trials_max(bench)]
+    return [Tried(idea, bench.span_ms(lengths=idea.lengths, executors=idea.executors)) for idea in chosen]
 
 
 def is_worth(one: Tried, base_ms: int) -> bool:
@@ -142,7 +151,7 @@ def split_hot(bench: Bench, stage: int, row: int, parts: int) -> Lengths:
 def _salting(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
     stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
     best: tuple[int, int] | None = None
-    for parts in PARTS:
+    for parts in PARTS[:: max(1, len(PARTS) // trials_max(bench))]:
         span = bench.span_ms(lengths=split_hot(bench, stage, row, parts))
         if best is not None and span * 100 > best[1] * 97:
             break

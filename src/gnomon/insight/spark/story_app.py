@@ -103,16 +103,20 @@ def advise(
     bench = bench_of(application)
     base = bench.span_ms()
     if not base:
-        return [], [], ["no changes were tried: no task succeeded"]
+        return [], [], ["no changes were tried: no job has a task that succeeded"]
     ideas = []
     stages = [part.attempt for part in path if part.attempt is not None]
     for attempt in dict.fromkeys(stages[:STAGES_TRIED]):
         ideas += ideas_for(bench, attempt, [one.finding for one in causes if one.attempt is attempt])
-    return told(bench, base, tried(bench, [*ideas, *ideas_for_all(bench)]))
+    ideas = [*ideas_for_all(bench), *ideas]
+    return told(bench, base, tried(bench, ideas), left=len(ideas))
 
 
-def told(bench: Bench, base: int, found: Sequence[Tried]) -> tuple[list[Change], list[Listing], list[str]]:
-    """Changes, the table of those that bring little, and a note on what the times are."""
+def told(
+    bench: Bench, base: int, found: Sequence[Tried], *, left: int
+) -> tuple[list[Change], list[Listing], list[str]]:
+    """Changes, the table of those that bring little, and a note on what the times are. ``left``: how many ideas there
+    were."""
     good = sorted((one for one in found if is_worth(one, base)), key=lambda one: (one.idea.kind, -one.gain(base)))
     rest = [one for one in found if not is_worth(one, base)]
     rows = [[one.idea.what, time(one.span_ms), _difference(one.gain(base), base)] for one in rest]
@@ -122,7 +126,10 @@ def told(bench: Bench, base: int, found: Sequence[Tried]) -> tuple[list[Change],
     slots = sum(bench.executors)
     note = f"the jobs took {time(last - first)}; run again by Spark's rules on {counted(slots, 'slot')}, without "
     note += f"failures, they take {time(base)}: changes are compared with that"
-    return [change_of(one, base) for one in good], useless, [note]
+    notes = [note]
+    if left > len(found):
+        notes.append(f"{counted(left - len(found), 'more change')} not tried: the log is large")
+    return [change_of(one, base) for one in good], useless, notes
 
 
 def _difference(gain: int, base: int) -> str:

@@ -84,10 +84,10 @@ def _advise(
     bench = bench_of(application)
     base = bench.span_ms()
     if not base:
-        return [], [], ["no changes were tried: no task succeeded"]
+        return [], [], ["no changes were tried: no job has a task that succeeded"]
     own: list[Finding] = [one.finding for one in causes if one.attempt is attempts[0]]
-    ideas = [*ideas_for(bench, attempts[0], own), *ideas_for_all(bench)]
-    changes, useless, notes = told(bench, base, tried(bench, ideas))
+    ideas = [*ideas_for_all(bench), *ideas_for(bench, attempts[0], own)]
+    changes, useless, notes = told(bench, base, tried(bench, ideas), left=len(ideas))
     if any(one.rule == "skew" for one in own) and not joins(attempts[0], bench):
         notes.append("AQE's skew join splits partitions of joins only: it does not help a group-by or an RDD's reduce")
     return changes, useless, notes

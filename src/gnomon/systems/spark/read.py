@@ -112,6 +112,8 @@ class _Log:
         for name, count in sorted(self._unknown.items()):
             notes.append(f"not modelled: {count:,} event{'s' * (count > 1)} {name}")
         names, failures = tuple(self._names), tuple(self._failures)
+        for (number, _), one in self._attempts.items():
+            self._stages.setdefault(number, one.stage)  # a log from its middle tells of tasks only
         running: dict[tuple[int, int], array[int]] = {}
         for key, row in self._running.values():
             running.setdefault(key, array("q")).extend(row)
