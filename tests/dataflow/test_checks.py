@@ -92,6 +92,26 @@ def test_sound_jobs_have_no_findings(build: Callable[[Collection], Collection]) 
     assert found(build) == []
 
 
+def test_a_combiner_whose_output_is_no_input_of_it() -> None:
+    def lengths(key: str, values: list[str]) -> list[int]:
+        return [sum(len(value) for value in values)]
+
+    records = [("a", "xx"), ("a", "y"), ("a", "zzz")]
+    finding = only(found(lambda pairs: pairs.group_by_key(combine=lengths, name="g"), records), "combiner")
+    assert (finding.level, finding.stage) == (Level.ERROR, "g")
+    assert "where lengths is run 3 times, lengths raises" in finding.problem
+
+
+def test_a_merge_that_takes_results_in_one_order_only() -> None:
+    def rising(one: int, other: int) -> int:
+        if one > other:
+            raise ValueError(other)
+        return one + other
+
+    finding = only(found(lambda pairs: pairs.combine_by_key(int, add, rising)), "combiner")
+    assert "it raises on values in another order or grouping" in finding.problem
+
+
 # ---------------------------------------------------------------------- order
 
 
@@ -137,6 +157,20 @@ def test_a_function_that_numbers_its_calls() -> None:
     findings = found(lambda pairs: pairs.map(lambda record: (next(numbers), record), name="numbered"))
     assert {one.rule for one in findings} == {"attempts", "effects"}
     assert next(one for one in findings if one.rule == "attempts").level == Level.WARNING  # only the result differs
+
+
+def test_a_task_that_can_run_only_once() -> None:
+    done: set[Any] = set()
+
+    def once(record: Any) -> Any:
+        if record in done:
+            raise FileExistsError(record)
+        done.add(record)
+        return record
+
+    finding = only(found(lambda pairs: pairs.map(once, name="once")), "attempts")
+    assert (finding.stage, finding.record) == ("once", "('a', 1)")
+    assert "raises when it is run again" in finding.problem
 
 
 # ---------------------------------------------------------------------- effects
@@ -188,6 +222,12 @@ def test_keys_that_cannot_be_ordered_are_a_note_where_nothing_sorts_them() -> No
     records = [(1, 1), ("a", 2)]
     finding = only(found(lambda pairs: pairs.reduce_by_key(add), records), "keys")
     assert finding.level == Level.NOTE
+
+
+def test_keys_that_a_sort_cannot_order_are_an_error() -> None:
+    finding = only(found(lambda keys: keys.sort_by(lambda key: key, name="sorted"), [1, "a", 2]), "keys")
+    assert (finding.level, finding.stage) == (Level.ERROR, "sorted")
+    assert "the keys 1 and 'a' cannot be ordered" in finding.problem
 
 
 def test_a_function_that_raises_is_told_with_record_and_its_own_lines_only() -> None:

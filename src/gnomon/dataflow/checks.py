@@ -21,10 +21,13 @@ from gnomon.dataflow.plan import Plan
 from gnomon.dataflow.repeating import repeated
 from gnomon.dataflow.skew import Cause, keys_of, skew_of
 from gnomon.dataflow.stage import Aggregate, Operator, Stage
+from gnomon.model.errors import InputError
 
 KEYS_MAX: Final = 1_000
 VALUES_MAX: Final = 50
 """So many keys are tried, and values of each."""
+
+_REDUCTION: Final = "a function of which order and grouping do not matter (sum, max, set union), or group_by_key"
 
 SKEW_RECORDS_MIN: Final = 100
 """Fewer records than that are not said to be skewed."""
@@ -35,9 +38,12 @@ def check_plan(plan: Plan) -> list[Finding]:
     try:
         base = run_plan(plan)
     except UserError as error:
-        told = (f"{error.cause}", *error.lines)
         at = f"{error.function} raises in partition {error.partition}: every attempt will, and the job fails"
-        return [Finding("raises", Level.ERROR, error.operator, at, error.record or "", told)]
+        return [_raised("raises", error, at)]
+    except InputError as error:
+        if error.file is not None:
+            raise
+        return [Finding("keys", Level.ERROR, error.field or plan.name, error.problem)]
     combined = list(_combiners(plan, base))
     found = [*combined, *repeated(plan, base)]
     if not any(one.level == Level.ERROR for one in found):
@@ -54,7 +60,11 @@ def _combiners(plan: Plan, base: Results) -> Iterator[Finding]:
         if callable(exchange.combine):
             yield from _custom(plan, exchange, stage, base)
         elif exchange.aggregate is not None and stage.operator == Operator.AGGREGATE:
-            finding = _algebra(stage, exchange.aggregate, _values(plan, exchange, base))
+            try:
+                finding = _algebra(stage, exchange.aggregate, _values(plan, exchange, base))
+            except Exception as error:
+                problem = f"it raises on values in another order or grouping: {type(error).__name__}: {error}"
+                finding = Finding("combiner", Level.ERROR, stage.name, problem, "", (), _REDUCTION)
             if finding is not None:
                 yield finding
 
@@ -113,14 +123,25 @@ def _algebra(stage: Stage, aggregate: Aggregate, values: dict[Any, list[Any]]) -
 
 
 def _wrong(stage: Stage, problem: str, key: Any, alternatives: tuple[str, ...]) -> Finding:
-    fix = "give a function of which the order and the grouping do not matter (sum, max, set union), or group_by_key"
-    return Finding("combiner", Level.ERROR, stage.name, problem, f"key {shown(key)}", alternatives, fix)
+    return Finding("combiner", Level.ERROR, stage.name, problem, f"key {shown(key)}", alternatives, _REDUCTION)
+
+
+def _raised(rule: str, error: UserError, problem: str) -> Finding:
+    return Finding(rule, Level.ERROR, error.operator, problem, error.record or "", (error.cause, *error.lines))
 
 
 def _custom(plan: Plan, exchange: Exchange, stage: Stage, base: Results) -> Iterator[Finding]:
     """Whether results are the same if the user's combiner runs never, once or three times."""
-    runs = {times: run_plan(plan, combines={exchange.number: times}) for times in (0, 3)}
-    name = function_name(exchange.combine)
+    name, runs = function_name(exchange.combine), {}
+    for times in (0, 3):
+        try:
+            runs[times] = run_plan(plan, combines={exchange.number: times})
+        except UserError as error:
+            problem = (
+                f"where {name} is run {_times(times)}, {error.function} raises: what it makes must be as what it gets"
+            )
+            yield _raised("combiner", error, problem)
+            return
     for sink in base.partitions:
         differences = {times: difference(base.records(sink), run.records(sink)) for times, run in runs.items()}
         changed = {times: one for times, one in differences.items() if one is not None and not one.rounding}
@@ -158,7 +179,11 @@ def _order(plan: Plan, base: Results) -> Iterator[Finding]:
     """Whether results are the same when the outputs of map tasks come in the opposite order."""
     if not any(stage.tasks > 1 for stage in plan.run if stage.writes is not None):
         return
-    backwards = run_plan(plan, backwards=True)
+    try:
+        backwards = run_plan(plan, backwards=True)
+    except UserError as error:
+        yield _raised("order", error, f"{error.function} raises where map outputs arrive in the opposite order")
+        return
     for sink in base.partitions:
         found = difference(base.records(sink), backwards.records(sink))
         if found is None:

@@ -66,8 +66,8 @@ def failed(error: BaseException, stage: Stage, index: int) -> InputError:
     cause = _cause(error)
     if not theirs and known and stage.operator in _KEYED and not _is_pair(record):
         cause = f"not a pair (key, value): {cause}"
-    function = stage.aggregate.add if stage.aggregate is not None else stage.function
-    name = stage.operator.value if function is None else function_name(function)
+    functions = (None if stage.aggregate is None else stage.aggregate.add, stage.function, stage.combine)
+    name = next((function_name(one) for one in functions if callable(one)), stage.operator.value)
     return UserError(stage.name, name, _short(record) if known else None, index, cause, lines)
 
 

@@ -140,7 +140,7 @@ def function_name(function: object) -> str:
     ('str.split', 'lambda')
     """
     name = getattr(function, "__qualname__", None) or type(function).__name__
-    return "lambda" if name.endswith("<lambda>") else str(name)
+    return "lambda" if name.endswith("<lambda>") else str(name).rpartition("<locals>.")[2]
 
 
 def layout_of(graph: Graph, rules: Rules, splits: Splits) -> Layout:

@@ -9,6 +9,7 @@ from typing import Any
 from gnomon.dataflow.captured import captured, frozen_copy, functions_of, state_of
 from gnomon.dataflow.comparing import difference, frozen, shown
 from gnomon.dataflow.execute import Chain, Produced, Results, run_task
+from gnomon.dataflow.failing import UserError, failed
 from gnomon.dataflow.findings import Finding, Level
 from gnomon.dataflow.layout import function_name
 from gnomon.dataflow.operators import NARROW
@@ -25,14 +26,29 @@ def repeated(plan: Plan, base: Results) -> Iterator[Finding]:
     for stage in plan.run:
         for index in range(stage.tasks):
             before = {number: state_of(plan.layout.stages[number]) for number in stage.chain}
-            again = run_task(stage, index, base.fetch, bounds=base.bounds)
-            for finding in (
-                *_changed(plan, stage, index, base, before),
-                *_differs(plan, stage, index, base, (first[stage.number, index], again)),
-            ):
+            try:
+                again = run_task(stage, index, base.fetch, bounds=base.bounds)
+                findings = [
+                    *_changed(plan, stage, index, base, before),
+                    *_differs(plan, stage, index, base, (first[stage.number, index], again)),
+                ]
+            except Exception as error:
+                findings = [_fails(plan.layout.stages[stage.root], index, error)]
+            for finding in findings:
                 if (finding.rule, finding.stage) not in told:
                     told.add((finding.rule, finding.stage))
                     yield finding
+
+
+def _fails(stage: Stage, index: int, error: Exception) -> Finding:
+    known = error if isinstance(error, UserError) else failed(error, stage, index)
+    problem = "a task that went well once raises when it is run again, as after the loss of a node"
+    fix = "begin each attempt from nothing: overwrite what an earlier one left, keep no state between records"
+    if not isinstance(known, UserError):
+        return Finding("attempts", Level.ERROR, known.field or stage.name, problem, "", (known.problem,), fix)
+    return Finding(
+        "attempts", Level.ERROR, known.operator, problem, known.record or "", (known.cause, *known.lines), fix
+    )
 
 
 # ---------------------------------------------------------------------- another attempt makes something else
