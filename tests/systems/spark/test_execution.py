@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import add
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -32,10 +31,14 @@ def word_count(partitions: int = 2) -> Dataflow:
 
 
 def run(
-    flow: Dataflow, cluster: Cluster | int = 2, *, faults: tuple[Failure, ...] = (), **options: Any
+    flow: Dataflow,
+    cluster: Cluster | int = 2,
+    *,
+    faults: tuple[Failure, ...] = (),
+    options: Mapping[str, object] | None = None,
 ) -> tuple[Tasks, Log]:
     """The state of a run at its end, and its log."""
-    scenario = read_job(flow.graph(), lambda each: ({}, {}), cluster, [], options=options)
+    scenario = read_job(flow.graph(), lambda each: ({}, {}), cluster, [], options=options or {})
     log, driver = played(replace(scenario, faults=faults))
     execution = driver.execution
     assert isinstance(execution, Tasks)
@@ -74,7 +77,7 @@ def test_bytes_that_cross_the_network_are_those_of_other_executors() -> None:
 def test_a_worker_lost_after_the_maps_has_its_maps_run_again_and_the_output_is_the_same() -> None:
     quick = {"spark.network.timeout": "100ms", "spark.executor.heartbeatInterval": "10ms"}
     lost = Failure(Fault.REBOOT, at_ns=7 * MS, for_ns=MS, targets=("node/e0",))
-    tasks, log = run(word_count(), executors(2), faults=(lost,), **quick)
+    tasks, log = run(word_count(), executors(2), faults=(lost,), options=quick)
     assert sorted(tasks.records()) == [("everyone", 2), ("hello", 1), ("welcome", 1)]
     assert [one["stage"] for one in said(log, "StageSubmitted")].count(0) >= 1
     assert said(log, "OutputsLost") or len(said(log, "StageSubmitted")) == 2
@@ -134,8 +137,29 @@ def test_whatever_is_lost_the_records_are_those_of_a_run_without_faults(data: st
         node = data.draw(st.integers(0, 2))
         faults.append(Failure(Fault.REBOOT, at_ns=begin, for_ns=length, targets=(f"node/e{node}",)))
         begin += length
-    tasks, log = run(five_stages(), executors(3, 2), faults=tuple(faults), **{"spark.speculation": True})
+    tasks, log = run(five_stages(), executors(3, 2), faults=tuple(faults), options={"spark.speculation": True})
     if said(log, "JobFailed"):
         assert "could not fetch" in str(said(log, "JobFailed")[0]["message"])
     else:
         assert tasks.records() == expected
+
+
+def test_adaptive_execution_joins_small_partitions_and_changes_no_record() -> None:
+    flow = five_stages()
+    expected = collect(flow)
+    plain, before = run(flow, 2)
+    on = {"spark.sql.adaptive.enabled": True, "spark.sql.adaptive.coalescePartitions.parallelismFirst": False}
+    tasks, log = run(five_stages(), 2, options=on)
+    assert tasks.records() == plain.records() == expected
+    counts, joined = ([int(one["tasks"]) for one in said(one_log, "StageSubmitted")] for one_log in (before, log))
+    assert len(counts) == len(joined)
+    assert all(one <= other for one, other in zip(joined, counts, strict=True))
+    assert sum(joined) < sum(counts)
+
+
+def test_with_parallelism_first_no_task_is_larger_than_its_share() -> None:
+    flow = Dataflow("wide")
+    numbers = flow.source([list(range(1000))]).map(lambda n: (n, "x" * 5000))
+    numbers.group_by_key(partitions=8).collect()
+    _, log = run(flow, 2, options={"spark.sql.adaptive.enabled": True})
+    assert [one["tasks"] for one in said(log, "StageSubmitted")] == [1, 2]

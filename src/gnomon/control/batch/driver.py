@@ -82,6 +82,8 @@ class Driver:
         """Their tasks can be launched after a delay."""
         for stage in ready:
             attempt, stage.attempts = stage.attempts, stage.attempts + 1
+            if not attempt:
+                stage.joined = self.execution.joined(stage.plan)
             missing = stage.missing()
             row = self.say(
                 "StageSubmitted",
@@ -156,14 +158,16 @@ class Driver:
         ready = self.stages.done(number, partition, node=run.where.node)
         now = self.current[number]
         now.drop(partition)
+        whole = stage.complete and not was_complete
+        if whole:
+            self.close(now)
+            row = self.say("StageCompleted", row, stage=number, attempt=now.attempt, job=stage.job)
         if ready:
             self.submit_stages(ready, row, self.rules.stage_ns)
         if stage.plan.writes:
             self.progressed()
-        if not stage.complete or was_complete:
+        if not whole:
             return
-        self.close(now)
-        row = self.say("StageCompleted", row, stage=number, attempt=now.attempt, job=stage.job)
         self.completed(stage, row)
         for job in list(self.stages.active.values()):
             if job.result == number:

@@ -133,6 +133,11 @@ class Execution(Protocol):
         """How far an attempt says that it is that has done ``ran_ns`` of ``length_ns``, at full speed."""
         return 0 if length_ns >= NEVER else ran_ns * E4 // max(length_ns, 1)
 
+    def joined(self, stage: StagePlan) -> Mapping[int, int]:
+        """A stage is submitted for the first time: its partitions whose work another one is to do as well, and which,
+        now that it is known how large they are."""
+        return {}
+
     # What follows has not.
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:

@@ -5,7 +5,7 @@ The rules are those of Spark's ``DAGScheduler`` (submitStage, getMissingParentSt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gnomon.control.batch.plan import BatchPlan, JobPlan, StagePlan
@@ -17,7 +17,7 @@ class Stage:
     """The state of a stage. ``output``: the node that has what each done partition made (of a stage that writes) or
     made it (of a result); ``attempts``: how many there have been; ``runs``: it has a task set at work; ``waits``: it
     waits for its parents; ``failed_in``: the attempts in a row that could not read what they need; ``job``: the first
-    one that needs it."""
+    one that needs it; ``joined``: partitions whose work another one does, and which."""
 
     plan: StagePlan
     job: int = -1
@@ -26,15 +26,17 @@ class Stage:
     runs: bool = False
     waits: bool = False
     failed_in: set[int] = field(default_factory=set)
+    joined: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
         """Whether all its partitions are there."""
-        return len(self.output) == self.plan.tasks
+        return len(self.output) + len(self.joined) == self.plan.tasks
 
     def missing(self) -> list[int]:
         """The partitions that are not there."""
-        return [partition for partition in range(self.plan.tasks) if partition not in self.output]
+        there = self.output.keys() | self.joined.keys()
+        return [partition for partition in range(self.plan.tasks) if partition not in there]
 
 
 class Stages:

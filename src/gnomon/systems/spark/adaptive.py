@@ -6,6 +6,7 @@ Pure rules of Spark 4.3.0 (CoalesceShufflePartitions, ShufflePartitionsUtil, Opt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
@@ -18,6 +19,30 @@ MERGED_E4: Final = 12_000
 """Neighbouring pieces are one up to so much of the target ..."""
 SMALL_E4: Final = 2_000
 """... and whenever one of them is less than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """What joins small partitions when a job runs. ``least_partitions``: where parallelism comes first, how many tasks
+    run at a time; else 1."""
+
+    advisory: int = ADVISORY
+    least: int = LEAST
+    least_partitions: int = 1
+
+    def groups(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
+        """The partitions that become one task each: from, to before; those without anything go with the ones before
+        them.
+
+        >>> Adaptive(advisory=64, least=1).groups([0, 10, 50, 40, 0, 70])
+        [(0, 3), (3, 5), (5, 6)]
+        """
+        target = target_bytes(
+            sum(sizes), least_partitions=self.least_partitions, advisory=self.advisory, least=self.least
+        )
+        starts = [start for start, _ in coalesced(sizes, target)]
+        starts = [0, *starts[1:]]
+        return list(zip(starts, [*starts[1:], len(sizes)], strict=True))
 
 
 def target_bytes(total: int, *, least_partitions: int = 1, advisory: int = ADVISORY, least: int = LEAST) -> int:

@@ -7,7 +7,7 @@ outputs of map tasks are gone when their executor is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
@@ -17,6 +17,7 @@ from gnomon.dataflow.failing import UserError
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.sampling import bounds_of
 from gnomon.dataflow.serialise import generic
+from gnomon.systems.spark.adaptive import Adaptive
 
 SAMPLED: Final = 64
 """Of a list with more records the size is estimated from so many, evenly spread."""
@@ -70,15 +71,37 @@ class Tasks(Execution):
 
     plan: Plan
     cost: Cost = field(default_factory=Cost)
+    adaptive: Adaptive | None = None
     outputs: dict[int, dict[int, tuple[_Made, int]]] = field(default_factory=dict)
     results: dict[str, dict[int, list[Any]]] = field(default_factory=dict)
     bounds: dict[int, list[Any]] = field(default_factory=dict)
     _sketches: dict[int, dict[int, Any]] = field(default_factory=dict)
     _trying: dict[tuple[int, int, int, int], _Made] = field(default_factory=dict)
+    _with: dict[_Place, list[int]] = field(default_factory=dict)
 
     def start(self, now: Callable[[], int]) -> Execution:
         """A run begins, with a state of its own."""
-        return Tasks(self.plan, self.cost)
+        return Tasks(self.plan, self.cost, self.adaptive)
+
+    def joined(self, stage: StagePlan) -> Mapping[int, int]:
+        """Small neighbours are one task, where adaptive execution is on and all that is read is the same partition of
+        shuffles."""
+        planned, rule = self.plan.stages[stage.number], self.adaptive
+        if rule is None or planned.samples is not None or any(planned.splits(index) for index in range(stage.tasks)):
+            return {}
+        reads = [planned.needs(partition) for partition in range(stage.tasks)]
+        if not all(reads) or any(part != partition for partition, needs in enumerate(reads) for _, part in needs):
+            return {}
+        sizes = [sum(self._size(exchange.number, part) for exchange, part in needs) for needs in reads]
+        groups = rule.groups(sizes)
+        found = {other: start for start, end in groups for other in range(start + 1, end)}
+        for other, start in found.items():
+            self._with.setdefault((stage.number, start), []).append(other)
+        return found
+
+    def _size(self, exchange: int, partition: int) -> int:
+        """The bytes of a partition of a shuffle."""
+        return sum(made.sizes[partition] for made, _ in self.outputs.get(exchange, {}).values())
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
         """The executors that have at least a fifth of what a task fetches (DAGScheduler, with up to 1,000 tasks on
@@ -97,15 +120,18 @@ class Tasks(Execution):
     def begin(self, where: Where) -> Course:
         """An attempt computes."""
         stage = self.plan.stages[where.stage.number]
-        local, remote = self._fetched(stage, where)
+        parts = [where.partition, *self._with.get((stage.number, where.partition), ())]
+        fetched = [self._fetched(stage, part, where.node) for part in parts]
+        local, remote = (sum(one) for one in zip(*fetched, strict=True))
         try:
-            produced = run_task(stage, where.partition, self._records, bounds=self.bounds)
+            all_made = [run_task(stage, part, self._records, bounds=self.bounds) for part in parts]
         except UserError as error:
             return Course(self.cost.start_ns, fails=str(error))
+        produced = all_made[0] if len(all_made) == 1 else together(all_made)
         sizes = tuple(map(estimated, produced.buckets or ()))
         calls = sum(produced.calls.values())
         written = sum(sizes) if produced.buckets is not None else estimated(produced.records or ())
-        amounts = Amounts(calls, self._input(stage, where.partition), local, remote, written)
+        amounts = Amounts(calls, sum(self._input(stage, part) for part in parts), local, remote, written)
         self._trying[_key(where)] = _Made(produced, amounts, sizes)
         phases = self.cost.phases(amounts)
         facts: dict[str, int | str] = {f"{name}_ns": length for name, length in phases.items() if length}
@@ -158,12 +184,12 @@ class Tasks(Execution):
         for _, (made, _) in sorted(self.outputs.get(exchange, {}).items()):
             yield from (made.produced.buckets or ())[partition]
 
-    def _fetched(self, stage: PlanStage, where: Where) -> tuple[int, int]:
+    def _fetched(self, stage: PlanStage, partition: int, here: int) -> tuple[int, int]:
         """The bytes that a task fetches, from its own node and from others."""
         local = remote = 0
-        for exchange, part in stage.needs(where.partition):
+        for exchange, part in stage.needs(partition):
             for made, node in self.outputs.get(exchange.number, {}).values():
-                if node == where.node:
+                if node == here:
                     local += made.sizes[part]
                 else:
                     remote += made.sizes[part]
@@ -177,6 +203,21 @@ class Tasks(Execution):
                 split = getattr(stage.layout.splits[source][index], "split", None)
                 total += split.length if split is not None else 0
         return total
+
+
+def together(made: Sequence[Produced]) -> Produced:
+    """What the tasks of neighbouring partitions made, as one task would have."""
+    first = made[0]
+    calls: dict[int, int] = {}
+    for one in made:
+        for number, count in one.calls.items():
+            calls[number] = calls.get(number, 0) + count
+    buckets = None
+    if first.buckets is not None:
+        parts = zip(*(one.buckets or () for one in made), strict=True)
+        buckets = tuple([record for bucket in found for record in bucket] for found in parts)
+    records = None if first.records is None else [record for one in made for record in one.records or ()]
+    return replace(first, buckets=buckets, records=records, read=sum(one.read for one in made), calls=calls)
 
 
 def estimated(records: Iterable[Any]) -> int:

@@ -14,6 +14,7 @@ from gnomon.model.operation import Enforcement, Heartbeat, Operation
 from gnomon.model.resources import E4, NEVER
 from gnomon.recovery.speculation import SlowTasks
 from gnomon.scheduling.pools import DEFAULT, FAIR, FIFO, Pool
+from gnomon.systems.spark.adaptive import Adaptive
 from gnomon.systems.spark.conf import Conf
 from gnomon.systems.spark.delays import MS, RESULT_MS, STAGE_MS
 
@@ -70,6 +71,20 @@ def major(version: str) -> int:
     """
     first = version.partition(".")[0]
     return int(first) if first.isdigit() else 4
+
+
+def adaptive_of(conf: Conf, slots: int) -> Adaptive | None:
+    """How small partitions are joined, where that is said: jobs in Python are made of RDDs, of which adaptive execution
+    knows nothing by itself."""
+    name = "spark.sql.adaptive."
+    joins = conf.truth(f"{name}enabled") and conf.truth(f"{name}coalescePartitions.enabled")
+    if not conf.is_set(f"{name}enabled") or not joins:
+        return None
+    return Adaptive(
+        conf.size(f"{name}advisoryPartitionSizeInBytes", "b"),
+        conf.size(f"{name}coalescePartitions.minPartitionSize", "b"),
+        slots if conf.truth(f"{name}coalescePartitions.parallelismFirst") else 1,
+    )
 
 
 def _locality(conf: Conf) -> LocalityRule:

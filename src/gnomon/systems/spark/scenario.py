@@ -33,7 +33,7 @@ from gnomon.systems.spark.allocations import read_allocations
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.conf import Conf, options_of, read_conf, renamed
 from gnomon.systems.spark.execution import Tasks, plan_of
-from gnomon.systems.spark.profile import operation_of, rules_of
+from gnomon.systems.spark.profile import adaptive_of, operation_of, rules_of
 from gnomon.systems.spark.read import read_event_log
 from gnomon.systems.spark.read_lines import is_log_folder
 from gnomon.systems.spark.replay import replay
@@ -181,7 +181,9 @@ def of_job(
     work = work_of(plan, task_cpus=conf.whole("spark.task.cpus"), notes=settings.notes)
     _check_room(nodes, conf)
     rules = rules_of(conf, settings.pools)
-    return scenario_of(plan, rules, Tasks(planned, cost or Cost()), nodes, work=work, operation=operation_of(conf))
+    at_a_time = _cores(nodes) // conf.whole("spark.task.cpus")
+    tasks = Tasks(planned, cost or Cost(), adaptive_of(conf, at_a_time))
+    return scenario_of(plan, rules, tasks, nodes, work=work, operation=operation_of(conf))
 
 
 # ---------------------------------------------------------------------- clusters
