@@ -38,7 +38,7 @@ _JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")
 @dataclass(frozen=True)
 class Idea:
     """A change to try. ``lengths``, ``executors``: what the bench is given; ``note``: what is assumed; ``bound``: it
-    brings at most what the simulation says."""
+    brings at most what the simulation says; ``saves``: it is worth it where it costs little time."""
 
     what: str
     object: str
@@ -49,6 +49,7 @@ class Idea:
     lengths: Lengths = made(default_factory=dict)
     executors: tuple[int, ...] | None = None
     bound: bool = False
+    saves: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,32 @@ def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
 
 
 def is_worth(one: Tried, base_ms: int) -> bool:
-    """Whether an idea takes enough off."""
+    """Whether an idea takes enough off, or saves something and takes hardly longer."""
+    if one.idea.saves:
+        return -one.gain(base_ms) * 100 < WORTH_E2 * base_ms
     return one.gain(base_ms) * 100 >= WORTH_E2 * base_ms > 0
 
 
 def change_of(one: Tried, base_ms: int) -> Change:
     """A change as it is told: with the simulated times before and after."""
     idea, most = one.idea, "at least " if one.idea.bound else ""
-    gain = share(one.gain(base_ms), base_ms)
-    text = f"{idea.what}: {most}{time(one.span_ms)} instead of {time(base_ms)} (-{gain})"
+    text = (
+        f"{idea.what}: {most}{time(one.span_ms)} instead of {time(base_ms)} ({difference(one.gain(base_ms), base_ms)})"
+    )
     relative = one.span_ms / base_ms if base_ms else 1.0
     cost = round(idea.kind + relative / (1 + relative), 4)
     return Change(text, idea.object, idea.field, idea.before, idea.after, cost, confirmed=True)
+
+
+def difference(gain: int, base_ms: int) -> str:
+    """A gain as a change in per cent.
+
+    >>> difference(30, 100), difference(-1, 100), difference(0, 100)
+    ('-30 %', '+1 %', '0 %')
+    """
+    if not gain:
+        return "0 %"
+    return f"-{share(gain, base_ms)}" if gain > 0 else f"+{share(-gain, base_ms)}"
 
 
 def ideas_for(bench: Bench, attempt: StageAttempt, causes: Sequence[Finding]) -> list[Idea]:
@@ -108,28 +123,18 @@ def ideas_for(bench: Bench, attempt: StageAttempt, causes: Sequence[Finding]) ->
 def ideas_for_all(bench: Bench) -> list[Idea]:
     """More executors, and fewer."""
     now = bench.executors
-    total = f"{counted(len(now), 'executor')}" + (f" of {counted(now[0], 'slot')}" if now else "")
-    twice = Idea(
-        f"twice the executors ({2 * len(now)} for {total})",
-        "app",
-        _INSTANCES,
-        len(now),
-        2 * len(now),
-        NODES,
-        executors=now * 2,
-    )
     if bench.application.properties.get("spark.master", "").startswith("local["):
         slots = sum(now)
-        twice = Idea(
-            f"twice the slots ({2 * slots} for {slots})",
-            "app",
-            "spark.master",
-            f"local[{slots}]",
-            f"local[{2 * slots}]",
-            NODES,
-            executors=(2 * slots,),
-        )
-    return [twice]
+        what, double = f"twice the slots ({2 * slots} for {slots})", f"local[{2 * slots}]"
+        return [Idea(what, "app", "spark.master", f"local[{slots}]", double, NODES, executors=(2 * slots,))]
+    total = f"{counted(len(now), 'executor')} of {counted(now[0], 'slot')}"
+    twice = f"twice the executors ({2 * len(now)} for {total})"
+    ideas = [Idea(twice, "app", _INSTANCES, len(now), 2 * len(now), NODES, executors=now * 2)]
+    if len(now) > 1:
+        half = now[: (len(now) + 1) // 2]
+        what = f"half the executors would do ({len(half)} for {total})"
+        ideas.append(Idea(what, "app", _INSTANCES, len(now), len(half), NODES, executors=half, saves=True))
+    return ideas
 
 
 _INSTANCES: Final = "spark.executor.instances"

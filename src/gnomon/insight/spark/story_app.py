@@ -10,7 +10,7 @@ from gnomon.insight.explain import Explanation
 from gnomon.insight.explain.changes import Change
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
-from gnomon.insight.spark.advice import Tried, change_of, ideas_for, ideas_for_all, is_worth, tried
+from gnomon.insight.spark.advice import Tried, change_of, difference, ideas_for, ideas_for_all, is_worth, tried
 from gnomon.insight.spark.bench import Bench, bench_of
 from gnomon.insight.spark.events import links, mishaps
 from gnomon.insight.spark.idleness import idleness
@@ -118,8 +118,8 @@ def told(
     """Changes, the table of those that bring little, and a note on what the times are. ``left``: how many ideas there
     were."""
     good = sorted((one for one in found if is_worth(one, base)), key=lambda one: (one.idea.kind, -one.gain(base)))
-    rest = [one for one in found if not is_worth(one, base)]
-    rows = [[one.idea.what, time(one.span_ms), _difference(one.gain(base), base)] for one in rest]
+    rest = [one for one in found if not is_worth(one, base) and not one.idea.saves]
+    rows = [[one.idea.what, time(one.span_ms), difference(one.gain(base), base)] for one in rest]
     useless = [Listing(["TRIED", "TAKES", "CHANGE"], rows, right=(1, 2), title="WHAT WOULD NOT HELP")] if rows else []
     first = min((job.submitted_ms for job in bench.application.jobs.values()), default=0)
     last = max((job.ended_ms or first for job in bench.application.jobs.values()), default=first)
@@ -130,12 +130,6 @@ def told(
     if left > len(found):
         notes.append(f"{counted(left - len(found), 'more change')} not tried: the log is large")
     return [change_of(one, base) for one in good], useless, notes
-
-
-def _difference(gain: int, base: int) -> str:
-    if not gain:
-        return "0 %"
-    return f"-{share(gain, base)}" if gain > 0 else f"+{share(-gain, base)}"
 
 
 def _summary(path: Sequence[Part], total: int, causes: Sequence[Cause]) -> str:
