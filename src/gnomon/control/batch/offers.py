@@ -18,6 +18,7 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.model.cluster import Node
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.pools import order
+from gnomon.scheduling.rampup import early_tasks
 
 
 class Offers:
@@ -64,7 +65,7 @@ class Offers:
         if not waiting:
             return
         alive = self._alive() if any(tasks.waits for tasks in waiting) else set()
-        for tasks in order(waiting, driver.rules.mode, driver.rules.pools):
+        for tasks in self._in_order(waiting):
             if tasks.waits is None:
                 self._fill(tasks, nodes, kept, NO_PREFERENCE)
                 continue
@@ -79,6 +80,32 @@ class Offers:
         for tasks in waiting:
             self._tell(tasks)
 
+    def _in_order(self, waiting: Sequence[Tasks]) -> list[Tasks]:
+        """Who is offered slots before whom."""
+        rules = self._driver.rules
+        ordered = order(waiting, rules.mode, rules.pools)
+        return ordered if rules.early_e4 is None else sorted(ordered, key=lambda tasks: not tasks.plan.overlaps)
+
+    def _most(self, tasks: Tasks) -> int:
+        """How many slots a set may hold."""
+        driver, limit = self._driver, self._driver.rules.early_e4
+        if limit is None or not tasks.plan.overlaps:
+            return NEVER
+        parents = [driver.stages.of[number] for number in tasks.plan.parents]
+        total, done = sum(one.plan.tasks for one in parents), sum(len(one.output) for one in parents)
+        waiting = any(driver.current[one.plan.number].ready for one in parents if one.runs)
+        slots = sum(self._capacity(node, tasks) for node in driver.node_at)
+        return early_tasks(slots, done, total, total - done, limit_e4=limit, waiting=waiting)
+
+    def _capacity(self, node: int, tasks: Tasks) -> int:
+        """How many tasks of a set a node (of the world) takes when it is empty."""
+        w = self._driver.board.w
+        if w.closed[node]:
+            return 0
+        plain = w.need.shape[1] - 1
+        need, has = w.need[int(w.shape[tasks.plan.first]), :plain].tolist(), w.capacity[node, :plain].tolist()
+        return min((have // want for have, want in zip(has, need, strict=True) if want), default=1)
+
     def _look_again(self) -> None:
         """Slots were let go for their place: they are offered again some time."""
         driver, every = self._driver, self._rule.offers_ns if self._rule else NEVER
@@ -92,11 +119,11 @@ class Offers:
 
     def _fill(self, tasks: Tasks, nodes: Sequence[int], kept: int, level: int) -> None:
         """Launch tasks wherever there is room, one a node in turn."""
-        launched = True
+        launched, most = True, self._most(tasks)
         while launched:
             launched = False
             for node in nodes:
-                if tasks.ready and self.slots(node, tasks) > kept:
+                if tasks.ready and tasks.running < most and self.slots(node, tasks) > kept:
                     allows = self._exclusion.judge(tasks, node)
                     partition = tasks.take(allows)
                     if partition is not None:

@@ -85,6 +85,8 @@ class Rules:
       ``resubmit_ns``: how long such stages wait to be submitted again.
     - ``fetch_fails_ns``: how long a reader tries to reach a node that is gone before it gives up; ``absent_ns``: where
       it is known already that what it wants is not there.
+    - ``early_e4``: tasks that overlap with their parents come first, but hold no more slots than
+      :func:`gnomon.scheduling.rampup.early_tasks` says with this limit (None: they come in their turn, and hold any).
     - ``by_beat``: slots are given when their node tells that it lives: a silent one has none to give.
     - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
       lost of them is made again at once, not when a reader fails.
@@ -100,6 +102,7 @@ class Rules:
     fetch_fails_ns: int = 15_000_000_000
     absent_ns: int = 1_000_000
     by_beat: bool = False
+    early_e4: int | None = None
     outputs_survive: bool = False
     eager: bool = False
     locality: LocalityRule | None = None

@@ -118,6 +118,7 @@ def rules_of(settings: Settings) -> Rules:
         max_failures=max(settings.map_attempts, settings.reduce_attempts),
         eager=True,
         by_beat=True,
+        early_e4=settings.rampup_e4,
         copies=gains if settings.map_speculative or settings.reduce_speculative else None,
         reports=ReportRule(limits=settings.fetch_limits),
     )
