@@ -142,6 +142,19 @@ def murmur3_long(number: int, seed: int = 42) -> int:
     return murmur3_mixed((number & _BITS_32, number >> 32 & _BITS_32), 8, seed)
 
 
+def murmur3_columns(key: Any) -> int:
+    """The hash of a key whose integers are all of ``bigint`` columns, as a DataFrame made of Python's integers has.
+
+    >>> murmur3_columns(42) == murmur3_long(42), murmur3_columns(("a", 1)) == murmur3_long(1, murmur3("a"))
+    (True, True)
+    """
+    seed = 42
+    for part in key if isinstance(key, tuple) else (key,):
+        whole = isinstance(part, int) and not isinstance(part, bool) and -(2**63) <= part < 2**63
+        seed = murmur3_long(part, seed) if whole else murmur3(part, seed)
+    return seed
+
+
 def portable(key: Any) -> int:
     """PySpark's ``portable_hash`` with ``PYTHONHASHSEED=0``, its default: None is 0, tuples are mixed as Python 2 did,
     anything else is Python's own ``hash``, here that of CPython 3.11 and later (SipHash-1-3 of strings).
@@ -172,6 +185,7 @@ HASHES: Final[dict[str, Callable[[Any], int]]] = {
     "java": java,
     "writable": writable,
     "murmur3": murmur3,
+    "murmur3_long": murmur3_columns,
 }
 """What a partitioner can be named."""
 
