@@ -224,6 +224,11 @@ def test_keys_that_cannot_be_ordered_are_a_note_where_nothing_sorts_them() -> No
     assert finding.level == Level.NOTE
 
 
+def test_a_key_that_has_no_hash_is_an_error() -> None:
+    finding = only(found(lambda pairs: pairs.group_by_key(name="g"), [(float("nan"), 1)]), "keys")
+    assert (finding.level, finding.stage, finding.record) == (Level.ERROR, "g", "key nan")
+
+
 def test_keys_that_a_sort_cannot_order_are_an_error() -> None:
     finding = only(found(lambda keys: keys.sort_by(lambda key: key, name="sorted"), [1, "a", 2]), "keys")
     assert (finding.level, finding.stage) == (Level.ERROR, "sorted")

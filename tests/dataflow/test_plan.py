@@ -12,6 +12,7 @@ import pytest
 from gnomon.dataflow import Collection, Dataflow
 from gnomon.dataflow.layout import Rules
 from gnomon.dataflow.plan import Plan, cut
+from gnomon.model.errors import InputError
 from tests.shared import ROOT
 
 CASES = "diamond heavy-tail jobs-reuse join random straggler-last three-parents two-stages uniform".split()
@@ -160,6 +161,32 @@ def test_a_kept_collection_is_not_made_again_by_a_later_job() -> None:
         (3, False),
         (4, False),
     ]
+
+
+def test_a_union_of_what_is_parted_alike_keeps_its_partitions() -> None:
+    def build(flow: Dataflow) -> Collection:
+        left, right = (words(flow).reduce_by_key(add, partitions=2) for _ in range(2))
+        return left.union(right).group_by_key()
+
+    assert tasks(cut_of(build)) == [3, 3, 2]
+
+
+def test_a_loop_of_shuffles_may_be_long_and_a_chain_without_one_may_not() -> None:
+    def looped(flow: Dataflow) -> Collection:
+        pairs = words(flow)
+        for _ in range(1_000):
+            pairs = pairs.reduce_by_key(add, partitions=1).map(lambda pair: pair)
+        return pairs
+
+    def chained(flow: Dataflow) -> Collection:
+        numbers = flow.source([[1]])
+        for _ in range(1_000):
+            numbers = numbers.map(abs)
+        return numbers
+
+    assert len(cut_of(looped).stages) == 1_001
+    with pytest.raises(InputError, match="map-500: a task of too many operators"):
+        cut_of(chained)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def check_plan(plan: Plan) -> list[Finding]:
     except InputError as error:
         if error.file is not None:
             raise
-        return [Finding("keys", Level.ERROR, error.field or plan.name, error.problem)]
+        record = "" if error.found is None else f"key {shown(error.found)}"
+        allowed = "" if error.allowed is None else f"keys that are {error.allowed}"
+        return [Finding("keys", Level.ERROR, error.field or plan.name, error.problem, record, (), allowed)]
     combined = list(_combiners(plan, base))
     found = [*combined, *repeated(plan, base)]
     if not any(one.level == Level.ERROR for one in found):

@@ -231,7 +231,7 @@ def _python_float(number: float) -> int:
     if math.isinf(number):
         return 314159 if number > 0 else -314159
     if math.isnan(number):
-        raise _no_hash("portable", number, "a number: two NaNs are not equal, and Python hashes each differently")
+        raise _no_hash("portable", number, "numbers: no NaN equals another, and Python hashes each differently")
     over, under = number.as_integer_ratio()
     value = abs(over) * pow(under, -1, _PRIME) % _PRIME
     value = -value if number < 0 else value

@@ -15,6 +15,8 @@ Splits = Mapping[int, Sequence[Iterable[Any]]]
 """The partitions of sources that the graph does not hold itself: by the number of the stage."""
 
 BROADCAST_PARTITIONS: Final = 1
+DEPTH_MAX: Final = 500
+"""So many operators may follow on each other without a shuffle."""
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,22 @@ class _Deciding:
             else:
                 self.known[stage.number] = self._kept(stage)
                 self.counts[stage.number] = self._count(stage)
+        self._check_depth()
         stages = {stage.number: stage for stage in self.graph.stages}
         exchanges = tuple(self.exchanges)
         points = self.rules.sample_points
         return Layout(self.graph, self.counts, self.known, exchanges, self.crossing, self.splits, stages, points)
+
+    def _check_depth(self) -> None:
+        """Each operator of a chain is a generator inside of the next one, which Python allows up to a depth."""
+        depth: dict[int, int] = {}
+        for stage in self.graph.stages:
+            inputs = enumerate(stage.inputs)
+            within = [depth[one] for position, one in inputs if (stage.number, position) not in self.crossing]
+            depth[stage.number] = 1 + max(within, default=0)
+            if depth[stage.number] > DEPTH_MAX:
+                allowed = f"up to {DEPTH_MAX} one after another, then a shuffle; or fewer, larger functions"
+                raise InputError("a task of too many operators", field=stage.name, found=DEPTH_MAX + 1, allowed=allowed)
 
     def _count(self, stage: Stage) -> int:
         """The partitions of a stage that is not wide."""
