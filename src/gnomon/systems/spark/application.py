@@ -161,6 +161,6 @@ class Application:
     def last_ms(self) -> int:
         """The last moment that the log tells of."""
         times = [self.started_ms, self.ended_ms]
-        times += [job.ended_ms for job in self.jobs.values()]
+        times += [time for job in self.jobs.values() for time in (job.submitted_ms, job.ended_ms)]
         times += [int(one.tasks.column("finish_ms").max()) for one in self.attempts if len(one.tasks)]
         return max(time for time in times if time is not None)
