@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
@@ -48,10 +49,11 @@ def main(size: str = "64M", processes: str = "2", memory: str = "1Gi") -> None:
         own = timed([*command, "--workers", processes, "--memory", memory])
         assert counts(folder / "out") == counts(folder / "peer"), "the peer disagrees"
         print(f"{text.stat().st_size:,} bytes, {processes} processes, --memory {memory}")
-        print(f"{'':20} {'s':>8} {'peak MB':>9}")
-        print(f"{'by hand':20} {peer[0]:>8.1f} {peer[1] / 1e6:>9.0f}")
-        print(f"{'gnomon run':20} {own[0]:>8.1f} {own[1] / 1e6:>9.0f}")
-        print(f"times as long: {own[0] / peer[0]:.2f} (bound {BOUND:g}); peak bound {BOUND_BYTES / 1e6:.0f} MB")
+        print(f"{'':20} {'s':>8} {'CPU s':>8} {'peak MB':>9}")
+        for title, (spent, cpu, peak) in (("by hand", peer), ("gnomon run", own)):
+            print(f"{title:20} {spent:>8.1f} {cpu:>8.1f} {peak / 1e6:>9.0f}")
+        print(f"times as long: {own[0] / peer[0]:.2f}, of CPU time {own[1] / peer[1]:.2f} (bound {BOUND:g})")
+        print(f"peak bound: {BOUND_BYTES / 1e6:.0f} MB")
 
 
 def generate(path: Path, size: int, seed: int = 1) -> None:
@@ -105,9 +107,10 @@ def counts(folder: Path) -> dict[str, str]:
     return dict(line.split("\t") for line in lines)
 
 
-def timed(command: list[str]) -> tuple[float, int]:
-    """How long a command takes [s], and the most bytes that it and its children held at once."""
-    begun = perf_counter()
+def timed(command: list[str]) -> tuple[float, float, int]:
+    """How long a command takes [s], the CPU time [s] of it and its children, and the most bytes that they held at
+    once."""
+    begun, before = perf_counter(), cpu_of_children()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     ended, peak = Event(), [0]
 
@@ -122,7 +125,12 @@ def timed(command: list[str]) -> tuple[float, int]:
     ended.set()
     watcher.join()
     assert code == 0, f"{command} ended with {code}"
-    return spent, peak[0]
+    return spent, cpu_of_children() - before, peak[0]
+
+
+def cpu_of_children() -> float:
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def family(pid: int) -> Iterator[int]:

@@ -61,7 +61,21 @@ def test_another_job_begins_afresh_and_says_what_differs(folder: Path) -> None:
     with Manifest(folder, {"code": "c2", "input": "i1"}) as manifest:
         assert manifest.changed == ["code"]
         assert not manifest.done
-    assert sorted(path.name for path in folder.iterdir()) == ["lock", "manifest.jsonl"]
+    assert not (folder / "stage-0").exists()
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("all of it")
+    with pytest.raises(InputError, match="not an empty folder, and not one of an earlier run"):
+        Manifest(tmp_path, JOB)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_somebody_else_put_into_the_folder_stays(folder: Path) -> None:
+    (folder / "notes.txt").touch()
+    with Manifest(folder, JOB) as manifest:
+        manifest.remove()
+    assert {path.name for path in folder.iterdir()} == {"notes.txt", "task-0", "task-1"}
 
 
 def test_two_processes_do_not_work_in_one_folder(folder: Path) -> None:

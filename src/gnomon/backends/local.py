@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any, Final
 
 from gnomon.backends.local_blocks import read
-from gnomon.backends.local_manifest import Done, Manifest
+from gnomon.backends.local_manifest import SCRATCH, Done, Manifest
 from gnomon.backends.local_output import Sink
 from gnomon.backends.local_pool import Death, Pool
 from gnomon.backends.local_task import Failed, Finished, Runner, Task, output_name
@@ -173,7 +173,7 @@ class _Run:
 
     @property
     def _scratch(self) -> Path:
-        return self.manifest.path("scratch")
+        return self.manifest.path(SCRATCH)
 
     def _stage(self, stage: PlanStage, pool: Pool) -> StageDone:
         """Do what is left of a stage."""

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -19,7 +19,12 @@ from typing import IO, Any, Final
 from gnomon.backends.local_blocks import digest_of
 from gnomon.model.errors import InputError
 
+SCRATCH: Final = "scratch"
+"""The folder inside for what tasks spill; it is of no use to a later run."""
+
 _VERSION: Final = 1
+_LOCK: Final = "lock"
+_LIST: Final = "manifest.jsonl"
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,11 @@ class Manifest:
         self.remade = 0
         self._open = ExitStack()
         self._list: IO[str]
+        self._file = folder / _LIST
         folder.mkdir(parents=True, exist_ok=True)
+        if not self._file.exists() and any(path.name != _LOCK for path in folder.iterdir()):
+            raise InputError("not an empty folder, and not one of an earlier run", file=str(folder))
         self._lock()
-        self._file = folder / "manifest.jsonl"
         before = _lines(self._file)
         found = before[0] if before else {}
         if found != {"version": _VERSION, **identity}:
@@ -76,16 +83,17 @@ class Manifest:
 
     def clear(self) -> None:
         """Remove all that tasks left."""
-        for path in self.folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.name != _LOCK:
-                path.unlink()
+        for path in (*self.folder.glob("stage-*"), self.folder / SCRATCH):
+            shutil.rmtree(path, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the folder, unless something else is in it."""
+        self.clear()
         self._open.close()
-        shutil.rmtree(self.folder)
+        for path in (self._file, self.folder / _LOCK):
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def _lock(self) -> None:
         lock = self._open.enter_context((self.folder / _LOCK).open("w"))
@@ -109,9 +117,6 @@ class Manifest:
         self._list.write(_line(entry))
         self._list.flush()
         os.fsync(self._list.fileno())
-
-
-_LOCK: Final = "lock"
 
 
 def _line(entry: Mapping[str, Any]) -> str:

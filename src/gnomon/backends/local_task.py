@@ -6,6 +6,7 @@ nothing that anybody would read.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ class Runner:
 
     def __call__(self, task: Task) -> Finished | Failed:
         stage = self.plan.stages[task.stage]
-        name = f"{stage.number}-{task.index}-{task.attempt}"
+        name = f"{stage.number}-{task.index}-{task.attempt}-{os.getpid()}"  # a process that lives on writes elsewhere
         scratch = Scratch(self.scratch / name, self.limit)
         shutil.rmtree(scratch.folder, ignore_errors=True)
         scratch.folder.mkdir(parents=True)
