@@ -14,6 +14,12 @@ START = "import os, pathlib, subprocess, sys, threading\nfrom gnomon.dataflow im
 END = "flow.source([1, 2, 3], partitions=2).map(work, name='work').collect()\n"
 
 
+@pytest.fixture(autouse=True)
+def _in_this_process_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other processes make is tested in test_hash_seeds.py."""
+    monkeypatch.setattr("gnomon.api.checking.seed_findings", lambda *_: ())
+
+
 def found(folder: Path, text: str) -> list[Finding]:
     (folder / "job.py").write_text(START + text + END)
     return check_job(load_job(folder / "job.py"))
@@ -28,7 +34,6 @@ def found(folder: Path, text: str) -> list[Finding]:
         ("os.makedirs(os.path.join(HERE, f'f{record}'), exist_ok=True); return record", "makes a folder"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:unclosed")
 def test_an_effect_outside_is_found_with_its_first_record(tmp_path: Path, body: str, does: str) -> None:
     findings = found(tmp_path, f"HERE = {str(tmp_path)!r}\ndef work(record):\n    {body}\n")
     (effect,) = [one for one in findings if one.rule == "effects"]
@@ -53,7 +58,7 @@ def test_reading_a_file_is_no_effect(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("made", "kind"),
-    [("threading.Lock()", "lock"), ("open(os.devnull)", "TextIOWrapper"), ("(x for x in 'ab')", "generator")],
+    [("threading.Lock()", "lock"), ("memoryview(b'')", "memoryview"), ("(x for x in 'ab')", "generator")],
 )
 def test_what_cannot_be_sent_to_a_worker_is_named(tmp_path: Path, made: str, kind: str) -> None:
     (finding,) = found(tmp_path, f"held = {made}\ndef work(record):\n    held\n    return record\n")

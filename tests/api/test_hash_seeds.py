@@ -10,6 +10,8 @@ from gnomon.api.checking import check_job
 from gnomon.api.jobs import load_job
 from gnomon.dataflow.findings import Finding, Level
 
+pytestmark = pytest.mark.slow
+
 START = "from gnomon.dataflow import Dataflow\nflow = Dataflow()\nlines = flow.source([['to be or not to be']])\n"
 
 
