@@ -71,3 +71,20 @@ def test_a_file_without_a_job_ends_with_2(gnomon: Gnomon, tmp_path: Path) -> Non
     ended = gnomon("describe", tmp_path / "no.py")
     assert (ended.code, ended.out) == (2, "")
     assert "no job in this file" in ended.err
+
+
+def test_as_mapreduce_each_shuffle_is_a_job_and_words_are_parted_as_hadoop_does(gnomon: Gnomon) -> None:
+    ended = gnomon("describe", JOBS / "top_pages.py", "--system", "mapreduce")
+    assert ended.code == 0
+    assert "hash (writable)" in ended.out
+    assert "4 shuffles, 5 jobs of MapReduce with 27 maps and 16 reduces\n" in ended.out
+    parts = ended.out.partition("WHAT RUNS\n")[2].splitlines()
+    roles = [line.split()[:3] for line in parts[1:4]]
+    assert roles == [["0", "0", "map"], ["0", "1", "map"], ["0", "2", "reduce"]]
+    assert parts[-1] == "not in MapReduce: cache of by owner"
+
+
+def test_a_system_of_no_dataflow_is_told_with_those_that_are(gnomon: Gnomon) -> None:
+    ended = gnomon("describe", JOBS / "wordcount.py", "--system", "sparc")
+    assert ended.code == 2
+    assert "unknown system of dataflow (did you mean 'spark'?)" in ended.err

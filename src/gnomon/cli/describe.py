@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnomon.cli.options import HtmlOption
 from gnomon.cli.terminal import Output, OutputOption, emit, say
+
+if TYPE_CHECKING:
+    from gnomon.api.jobs import Job
+    from gnomon.dataflow.plan import Plan
+    from gnomon.systems.mapreduce.jobs import Jobs
 
 
 def describe(
@@ -19,18 +24,22 @@ def describe(
         int | None,
         typer.Option(metavar="N", min=1, help="Partitions of a shuffle where the job says none.", show_default=False),
     ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(
+            "--system", metavar="S", help="What it is for: spark, mapreduce. [default: neither]", show_default=False
+        ),
+    ] = None,
     html: HtmlOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """What does this job consist of? The six things that each stage says, what crosses the network, and which stages
     run with how many tasks. No function of the job is called."""
-    from gnomon.api.jobs import load_job, splits_of
-    from gnomon.dataflow.layout import Rules
-    from gnomon.dataflow.plan import cut
+    from gnomon.api.jobs import load_job
     from gnomon.report import jobs
 
     loaded = load_job(job)
-    plan = cut(loaded.graph, Rules(partitions=partitions), splits_of(loaded))
+    plan, parts = _plan(loaded, system, partitions)
     if html:
         from gnomon.formats.whole import write_file
         from gnomon.report.jobs_page import page
@@ -39,6 +48,31 @@ def describe(
             beside.write_text(page(plan), encoding="utf-8")
 
         write_file(html, write)
-    emit(output, jobs.document(plan), jobs.description(plan))
+    if parts is None:
+        emit(output, jobs.document(plan), jobs.description(plan))
+    else:
+        from gnomon.report.jobs_mapreduce import description_of, jobs_data
+
+        emit(output, {**jobs.document(plan), "mapreduce": jobs_data(parts)}, description_of(parts))
     for name in loaded.graph.unused:
         say(f"not used: {name} leads to no result")
+
+
+def _plan(job: Job, system: str | None, partitions: int | None) -> tuple[Plan, Jobs | None]:
+    """The stages of a job under the rules of a system, and what MapReduce makes of them if it is that."""
+    from gnomon.api.jobs import splits_of
+    from gnomon.dataflow.layout import Rules
+    from gnomon.dataflow.plan import cut
+    from gnomon.model.errors import unknown_name
+
+    if system not in (None, "spark", "mapreduce"):
+        raise unknown_name("system of dataflow", system, ("spark", "mapreduce")).at(field="--system")
+    if system != "mapreduce":
+        least = 2 if system == "spark" else 1  # defaultMinPartitions of textFile
+        return cut(job.graph, Rules(partitions=partitions), splits_of(job, at_least=least)), None
+
+    from gnomon.systems.mapreduce.jobs import jobs_of
+    from gnomon.systems.mapreduce.settings import Settings
+
+    made = jobs_of(job.graph, Settings(reduces=partitions or 1), splits_of(job))
+    return made.plan, made

@@ -15,13 +15,13 @@ from gnomon.report.text import table
 PROPERTIES = ("BOUNDED", "PARTITIONS", "STATE", "PROGRESS", "RECOVERS FROM", "RESOURCES")
 
 
-def description(plan: Plan) -> Text:
-    """The tables and the drawing, for people."""
+def description(plan: Plan, *, head: str = "", runs: Text | None = None) -> Text:
+    """The tables and the drawing, for people; ``head`` and ``runs`` in place of the sentence and the drawing."""
     blocks = [
-        Text(headline(plan)),
+        Text(head or headline(plan)),
         table(["STAGE", *PROPERTIES], [[stage.name, *properties(stage, plan.layout)] for stage in stages(plan)]),
         Text("OVER THE NETWORK", style="bold") + "\n" + _crossing(plan),
-        Text("WHAT RUNS", style="bold") + "\n" + drawing(plan),
+        Text("WHAT RUNS", style="bold") + "\n" + (runs or drawing(plan)),
     ]
     return Text("\n\n").join(blocks)
 
@@ -65,8 +65,8 @@ def headline(plan: Plan) -> str:
     """The size of a job in a sentence."""
     tasks = sum(stage.tasks for stage in plan.run)
     return (
-        f"{plan.name}: {_many(len(plan.layout.graph.stages), 'operator')}, {_many(len(plan.exchanges), 'shuffle')}, "
-        f"{_many(len(plan.jobs), 'job')}, {_many(len(plan.run), 'stage')} to run with {_many(tasks, 'task')}"
+        f"{plan.name}: {many(len(plan.layout.graph.stages), 'operator')}, {many(len(plan.exchanges), 'shuffle')}, "
+        f"{many(len(plan.jobs), 'job')}, {many(len(plan.run), 'stage')} to run with {many(tasks, 'task')}"
     )
 
 
@@ -134,7 +134,7 @@ def drawing(plan: Plan) -> Text:
         for number in job.stages:
             stage = plan.stages[number]
             skipped = ", skipped: its output is there" if stage.skipped else ""
-            rows.append(f"[{number}] {' > '.join(chain(stage))}   {_many(stage.tasks, 'task')}{skipped}")
+            rows.append(f"[{number}] {' > '.join(chain(stage))}   {many(stage.tasks, 'task')}{skipped}")
             if stage.writes is not None:
                 to = ", ".join(f"[{one}]" for one in readers.get((stage.job, stage.writes.number), ()))
                 rows.append(f"      == {sending(stage.writes)} ==> {to}")
@@ -168,12 +168,13 @@ def _crossing(plan: Plan) -> Text:
     ]
     edges = sum(len(stage.inputs) for stage in layout.graph.stages)
     stay = edges - len(rows)
-    end = f"{_many(stay, 'edge')} {'stays' if stay == 1 else 'stay'} within a task"
+    end = f"{many(stay, 'edge')} {'stays' if stay == 1 else 'stay'} within a task"
     if not rows:
         return Text(f"nothing; {end}")
     heads = ["FROM", "TO", "PARTITIONED BY", "INTO", "COMBINED BEFORE"]
     return table(heads, rows, right=[3]) + f"\n{end}"
 
 
-def _many(count: int, word: str) -> str:
+def many(count: int, word: str) -> str:
+    """So many of something."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
