@@ -237,9 +237,8 @@ class _Bench:
                 child.terminate()
 
     def _workers(self, rows: int) -> int:
-        policy = self.scenario.policy
-        if self.given or callable(policy.order) or callable(policy.placement):
-            return 1  # what cannot be sent to another process
+        if self.given or not simulating.can_be_sent(self.scenario):
+            return 1
         if self.options.workers is None and rows * self.options.runs < PARALLEL_FROM:
             return 1
         return self.options.workers or os.cpu_count() or 1

@@ -20,6 +20,7 @@ import numpy as np
 
 from gnomon.api.run import Run
 from gnomon.api.systems import SYSTEMS
+from gnomon.control.batch.plan import batch_of
 from gnomon.control.control import Control, controlled
 from gnomon.engine.invariants import check
 from gnomon.engine.log import Log
@@ -86,12 +87,12 @@ def compare(
 ) -> list[Run]:
     """Run scenarios side by side, in processes of their own (``workers``: how many; None: one a core), in order.
 
-    Scenarios whose policy is a Python function that cannot be sent to another process run in this one.
+    Scenarios with Python functions, which cannot be sent to another process, run in this one.
     """
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
     if any(_worth_compiling(scenario) for scenario in scenarios):
         _warm_up()  # once, here, rather than in each process
-    if workers <= 1 or any(callable(s.policy.order) or callable(s.policy.placement) for s in scenarios):
+    if workers <= 1 or not all(can_be_sent(scenario) for scenario in scenarios):
         return [simulate(scenario, progress=progress) for scenario in scenarios]
     ours = set(active_children())
     pool = ProcessPoolExecutor(
@@ -109,6 +110,13 @@ def compare(
             raise
     found = zip(scenarios, (future.result() for future in futures), strict=True)
     return [Run(scenario, *result, scenario.work.notes) for scenario, result in found]
+
+
+def can_be_sent(scenario: Scenario) -> bool:
+    """Whether another process can run a scenario: no function of the user is in it."""
+    batch = batch_of(scenario)
+    ours = batch is None or not batch.execution.has_functions
+    return ours and not (callable(scenario.policy.order) or callable(scenario.policy.placement))
 
 
 @contextmanager

@@ -223,6 +223,7 @@ class Driver:
                 self.close(tasks)
             for task in self.rows(stage.plan):
                 if task in self.submitted and self.board.state(task) in (State.RUNNING, State.DELAYED):
+                    self.entered.discard(task)
                     self.hands.withdraw(task, row)
         self._drop_later(job)
         self._job_is_over(job, row)

@@ -16,7 +16,7 @@ from gnomon.control.batch.driver import Driver
 from gnomon.control.batch.exclusion import Exclusion
 from gnomon.control.batch.losses import Losses
 from gnomon.control.batch.offers import Offers
-from gnomon.control.batch.plan import Batch, Batched
+from gnomon.control.batch.plan import batch_of
 from gnomon.control.batch.readers import Readers
 from gnomon.control.batch.second_copies import SecondCopies
 from gnomon.control.batch.stages import Stage
@@ -40,9 +40,8 @@ class BatchPlacer(Placer):
     """A :class:`gnomon.control.placer.Placer` of the jobs of :class:`gnomon.control.batch.plan.Batch`."""
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, node_at: list[int], hands: Hands) -> None:
-        native = scenario.native
-        batch = native.batch if isinstance(native, Batched) else native
-        assert isinstance(batch, Batch)
+        batch = batch_of(scenario)
+        assert batch is not None
         self._board, self._timers, self._node_at = board, timers, node_at
         self.driver = Driver(batch, board, timers, hands, node_at)
         self._readers = Readers(self.driver)

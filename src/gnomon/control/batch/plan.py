@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from gnomon.control.batch.rules import Rules
 from gnomon.model.resources import E4, NEVER
+from gnomon.model.scenario import Scenario
 from gnomon.scheduling.pools import DEFAULT
 
 
@@ -116,6 +117,9 @@ class Execution(Protocol):
 
     # What follows has an answer of its own for one that holds no state: inherit it.
 
+    has_functions: bool = True
+    """Whether functions of the user are in it, which no other process has."""
+
     def start(self, now: Callable[[], int]) -> Execution:
         """A run begins, whose time ``now`` tells: what holds its state. (A scenario may be run often.)"""
         return self
@@ -175,4 +179,15 @@ class Batch:
 class Batched(Protocol):
     """What a system carries that has more than a :class:`Batch`."""
 
-    batch: Batch
+    @property
+    def batch(self) -> Batch:
+        """The jobs."""
+        ...
+
+
+def batch_of(scenario: Scenario) -> Batch | None:
+    """The bounded jobs of a scenario; None where it has none."""
+    native = scenario.native
+    if isinstance(native, Batch):
+        return native
+    return native.batch if isinstance(native, Batched) and isinstance(native.batch, Batch) else None

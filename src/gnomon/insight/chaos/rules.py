@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from gnomon.control.batch.plan import batch_of
 from gnomon.engine.log import Reason, State
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.leading import leaders
@@ -62,6 +63,8 @@ class Ends:
     def objection(self, scenario: Scenario) -> str:
         """Some task runs without an end."""
         work = scenario.work
+        if batch_of(scenario) is not None:  # how long a task runs is known when it starts
+            return no_tasks(scenario)
         endless = np.flatnonzero(work.usable & (work.duration_ns >= NEVER))
         if scenario.kill_at_limit:
             endless = endless[work.estimate_ns[endless] >= NEVER]

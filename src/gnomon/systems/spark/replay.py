@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
@@ -15,9 +15,11 @@ from gnomon.systems.spark.delays import MS, Delays, delays
 @dataclass(frozen=True)
 class Recorded(Execution):
     """The :class:`gnomon.control.batch.plan.Execution` of a recorded run. ``length_ms``: how long the tasks of each
-    stage hold their slots; ``facts``: what the log tells of each."""
+    stage hold their slots; ``records``: how many each reads."""
 
     length_ms: Mapping[int, tuple[int, ...]]
+    records: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    has_functions = False
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
         """What a task waited for is in its times already."""
@@ -25,7 +27,9 @@ class Recorded(Execution):
 
     def begin(self, where: Where) -> Course:
         """It takes what it took then, wherever it is."""
-        return Course(self.length_ms[where.stage.number][where.partition] * MS)
+        stage, partition = where.stage.number, where.partition
+        records = self.records[stage][partition] if stage in self.records else 0
+        return Course(self.length_ms[stage][partition] * MS, records=records)
 
     def resume(self, where: Where, ran_ns: int) -> Course:
         """All is known from the beginning."""
@@ -70,7 +74,12 @@ def replay(application: Application, *, exact: bool = False) -> Replay:
         stages[number] = StagePlan(number, stage.name, first, len(found), parents, writes=number in read)
         first += len(found)
     jobs = _jobs(application, known, {number: same.get(number, number) for number in application.stages}, stages)
-    return Replay(BatchPlan(jobs, stages), Recorded(lengths), known, tuple(_notes(application, lengths)))
+    return Replay(
+        BatchPlan(jobs, stages),
+        Recorded(lengths, _records(application, lengths)),
+        known,
+        tuple(_notes(application, lengths)),
+    )
 
 
 def _jobs(
@@ -128,6 +137,18 @@ def _lengths(application: Application, number: int, known: Delays, *, exact: boo
     usual = round(median(found.values()))
     tasks = max(application.stages[number].tasks, max(found) + 1)
     return tuple(found.get(index, usual) for index in range(tasks))
+
+
+def _records(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """How many records each task of each stage read."""
+    found = {}
+    for number, tasks in lengths.items():
+        read = [0] * len(tasks)
+        for attempt in application.attempts_of(number):
+            for task in attempt.tasks.succeeded:
+                read[task.partition if attempt.attempt else task.index] = task.read_records + task.input_records
+        found[number] = tuple(read)
+    return found
 
 
 def _notes(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> list[Note]:

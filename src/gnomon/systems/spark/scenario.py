@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gnomon.control.batch.plan import Batch, BatchPlan, Execution
+from gnomon.control.batch.plan import Batch, BatchPlan, Execution, StagePlan
 from gnomon.control.batch.rules import Rules
 from gnomon.dataflow import layout
 from gnomon.dataflow.cost import Cost
@@ -27,11 +27,12 @@ from gnomon.model.errors import InputError
 from gnomon.model.operation import Operation
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario
-from gnomon.model.work import Note, Shape, Work
+from gnomon.model.work import IntArray, Note, Shape, Work
 from gnomon.scheduling.pools import Pool
 from gnomon.systems.spark.allocations import read_allocations
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.conf import Conf, options_of, read_conf, renamed
+from gnomon.systems.spark.delays import MS
 from gnomon.systems.spark.execution import Tasks, plan_of
 from gnomon.systems.spark.profile import adaptive_of, operation_of, rules_of
 from gnomon.systems.spark.read import read_event_log
@@ -152,6 +153,7 @@ def of_log(application: Application, cluster: Cluster | None = None, settings: S
     work = work_of(
         again.plan,
         task_cpus=conf.whole("spark.task.cpus"),
+        lengths_ms=again.execution.length_ms,
         notes=(*again.notes, *settings.notes),
         source=application.source,
     )
@@ -241,8 +243,16 @@ def _check_room(cluster: Cluster, conf: Conf) -> None:
 # ---------------------------------------------------------------------- tasks
 
 
-def work_of(plan: BatchPlan, *, task_cpus: int = 1, notes: Sequence[Note] = (), source: str = "") -> Work:
-    """A row for every partition of every stage: ``STAGE.PARTITION``; its job is the first that needs it."""
+def work_of(
+    plan: BatchPlan,
+    *,
+    task_cpus: int = 1,
+    lengths_ms: Mapping[int, Sequence[int]] | None = None,
+    notes: Sequence[Note] = (),
+    source: str = "",
+) -> Work:
+    """A row for every partition of every stage: ``STAGE.PARTITION``; its job is the first that needs it.
+    ``lengths_ms``: how long tasks take, by stage, where that is known before they start."""
     rows = list(plan.rows())
     job_of: dict[int, int] = {}
     for number, job in sorted(plan.jobs.items()):
@@ -259,7 +269,7 @@ def work_of(plan: BatchPlan, *, task_cpus: int = 1, notes: Sequence[Note] = (), 
         shapes=(Shape(Resources(cpu_milli=1000 * task_cpus)),),
         shape=zero,
         submit_ns=never,
-        duration_ns=never.copy(),
+        duration_ns=never.copy() if lengths_ms is None else _lengths(rows, lengths_ms),
         estimate_ns=never.copy(),
         users=("",),
         user=zero.copy(),
@@ -274,6 +284,10 @@ def work_of(plan: BatchPlan, *, task_cpus: int = 1, notes: Sequence[Note] = (), 
         notes=tuple(notes),
         source=source,
     )
+
+
+def _lengths(rows: Sequence[tuple[int, StagePlan, int]], lengths_ms: Mapping[int, Sequence[int]]) -> IntArray:
+    return np.array([lengths_ms[stage.number][partition] * MS for _, stage, partition in rows], np.int64)
 
 
 def scenario_of(
