@@ -11,11 +11,10 @@ import pytest
 
 from gnomon.insight.explain import Explanation
 from gnomon.insight.spark.abort import abort_of
-from gnomon.insight.spark.advice import split_hot, spread, with_copies
+from gnomon.insight.spark.advice import split_hot, spread
 from gnomon.insight.spark.answer import explain_log
 from gnomon.insight.spark.bench import Bench, bench_of
 from gnomon.insight.spark.idle import Rules, idle_executors, rules_of
-from gnomon.insight.spark.profile import profile_of
 from gnomon.model.resources import NEVER
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.read import read_event_log
@@ -73,13 +72,11 @@ def test_u55_the_stage_takes_as_long_as_its_hottest_partition(skewed: Applicatio
 
 def test_u55_what_does_not_help_and_what_does(skewed: Application) -> None:
     bench = bench_of(skewed)
-    profile = profile_of(skewed, skewed.attempts[0])
-    assert profile is not None
     base = seconds(bench)
     assert base == pytest.approx(3000, abs=1)
     assert seconds(bench, executors=bench.executors * 2) == pytest.approx(3000, abs=1)
     assert seconds(bench, lengths=spread(bench, 0, 1000, kept=[0])) == pytest.approx(3000, abs=1)
-    assert seconds(bench, lengths=with_copies(bench, profile, skewed=[0])) == pytest.approx(3000, abs=1)
+    assert seconds(bench, copies={}) == pytest.approx(3000, abs=1)  # speculation: a copy has the same work
     # 20 parts of 150 s on 20 cores; the other 30 do 249 tasks of 12 s in nine turns
     assert seconds(bench, lengths=split_hot(bench, 0, 0, 20)) == pytest.approx(150, abs=1)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from gnomon.insight.explain.changes import NODES, OWN, Change
 from gnomon.insight.explain.phrases import Plain
-from gnomon.insight.spark.bench import Bench, Lengths
+from gnomon.insight.spark.bench import Bench, Copies, Lengths
 from gnomon.insight.spark.profile import Finding, Profile, profile_of
 from gnomon.insight.spark.words import counted, share, time
 from gnomon.systems.spark.application import StageAttempt
@@ -37,8 +37,8 @@ _JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")
 
 @dataclass(frozen=True)
 class Idea:
-    """A change to try. ``lengths``, ``executors``: what the bench is given; ``note``: what is assumed; ``bound``: it
-    brings at most what the simulation says; ``saves``: it is worth it where it costs little time."""
+    """A change to try. ``lengths``, ``executors``, ``copies``: what the bench is given; ``bound``: it brings at most
+    what the simulation says; ``saves``: it is worth it where it costs little time."""
 
     what: str
     object: str
@@ -48,6 +48,7 @@ class Idea:
     kind: int
     lengths: Lengths = made(default_factory=dict)
     executors: tuple[int, ...] | None = None
+    copies: Copies | None = None
     bound: bool = False
     saves: bool = False
 
@@ -75,7 +76,9 @@ def trials_max(bench: Bench) -> int:
 def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
     """Every idea with its simulated span, as far as :func:`trials_max` goes."""
     chosen = ideas[: trials_max(bench)]
-    return [Tried(idea, bench.span_ms(lengths=idea.lengths, executors=idea.executors)) for idea in chosen]
+    return [
+        Tried(one, bench.span_ms(lengths=one.lengths, executors=one.executors, copies=one.copies)) for one in chosen
+    ]
 
 
 def is_worth(one: Tried, base_ms: int) -> bool:
@@ -178,11 +181,10 @@ def _skew_stays(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea
 
 def _skew_copied(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
     """Copies, of which that of the hot partition has as much to do."""
-    if bench.application.properties.get("spark.speculation", "false") != "true" and sum(bench.executors) > 1:
-        stage, rows = profile.attempt.stage.id, [int(cause.object.rpartition(".")[2])]
+    if bench.conf.text("spark.speculation") != "true" and len(set(bench.hosts)) > 1:
+        stage = profile.attempt.stage.id
         what = f"speculation (a copy of stage {stage}'s hot partition has the same work)"
-        lengths = with_copies(bench, profile, skewed=rows)
-        yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, lengths)
+        yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, copies={})
 
 
 def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
@@ -279,26 +281,19 @@ def partitions_option(bench: Bench, attempt: StageAttempt) -> tuple[str, str]:
 # ------------------------------------------------------------------ stragglers, memory, failures
 
 
-def with_copies(bench: Bench, profile: Profile, *, skewed: Sequence[int] = ()) -> Lengths:
-    """The tasks of a stage under speculation: one that runs longer than the multiplier times the median gets a copy,
-    which takes the median if it has no more data than others (``TaskSetManager.checkAndSubmitSpeculatableTasks``);
-    a copy of those that are ``skewed`` takes as long as they do."""
-    stage, overhead = profile.attempt.stage.id, bench.again.delays.overhead
-    multiplier = 3.0 if major(bench.application.version) >= 4 else 1.5
-    threshold = max(round(multiplier * profile.median), 100)
-    longest = threshold + 100 + profile.median + overhead
-    kept = set(skewed)
-    own = bench.lengths[stage]
-    return {stage: [length if row in kept else min(length, longest) for row, length in enumerate(own)]}
+def copies_of(bench: Bench, profile: Profile) -> Copies:
+    """How long copies take of tasks that have no more data than others: the median."""
+    stage, usual = profile.attempt.stage.id, profile.median + bench.again.delays.overhead
+    return {stage: {int(profile.good.column("index")[row]): usual for row in profile.stragglers.tolist()}}
 
 
 def _speculation(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
-    conf = bench.application.properties
-    if conf.get("spark.speculation", "false") == "true" or len(profile.good) < 2 or sum(bench.executors) < 2:
-        return
+    if bench.conf.text("spark.speculation") == "true" or len(set(bench.hosts)) < 2:
+        return  # it had its chance; a copy goes to another host
     stage = profile.attempt.stage.id
-    what = f"speculation: a copy of stage {stage}'s straggler elsewhere (if it takes the median there)"
-    yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, with_copies(bench, profile))
+    what = f"speculation: a copy of stage {stage}'s straggler on another host (if it takes the median there)"
+    copies = copies_of(bench, profile)
+    yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, copies=copies)
 
 
 def _without_node(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
