@@ -73,7 +73,7 @@ def here(plan: Plan, limit: int, folder: Path) -> tuple[list[Any], int]:
         (folder / f"{stage.number}").mkdir()
         for index in range(stage.tasks):
             target = folder / f"{stage.number}" / output_name(index)
-            done = runner(Task(stage.number, index, 0, str(target), bounds))
+            done = runner(Task(stage.number, index, 0, str(target), bounds, quick=limit > 12_000))
             assert isinstance(done, Finished), done
             Path(done.path).rename(target)
             spilled += done.counts["spilled_bytes"]
@@ -200,6 +200,20 @@ def test_a_reducing_function_is_named_with_the_record(job: Job) -> None:
 def test_what_cannot_be_done_is_told(job: Job, text: str, said: str) -> None:
     with pytest.raises(JobFailedError, match=said):
         run(job(f"{HEAD}{text}.collect()"), attempts=2)
+
+
+def test_a_function_that_raises_stop_iteration_does_not_end_the_input(job: Job) -> None:
+    """``map`` takes it for the end of what it reads."""
+    path = job(HEAD + "flow.source([[[1], [], [3]]]).map(lambda values: next(iter(values))).collect()")
+    with pytest.raises(JobFailedError, match=r"lambda failed on the record \[\] \(partition 0\): .*StopIteration"):
+        run(path, attempts=2)
+
+
+def test_a_function_may_read_as_much_of_a_partition_as_it_wants(job: Job) -> None:
+    path = job(HEAD + "flow.source([range(1000)]).map(str).map_partitions(lambda p: [next(p)]).collect()")
+    ended = run(path)
+    assert ended.records["collect"] == ["0"]
+    assert ended.stages[0].failures == 0
 
 
 def test_a_task_that_fails_once_is_tried_again(job: Job, tmp_path: Path) -> None:

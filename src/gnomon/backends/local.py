@@ -185,7 +185,7 @@ class _Run:
         while left or running:
             while left and pool.free:
                 index = left.popleft()
-                pool.give(Task(stage.number, index, failures[index], str(self._target(stage, index)), self.bounds))
+                pool.give(self._task(stage, index, failures[index]))
                 running += 1
             self._tell()
             for task, result in pool.ended(_LOOK_S):
@@ -204,6 +204,11 @@ class _Run:
         return StageDone(
             stage.number, stage.name, stage.tasks, kept, failures.total(), monotonic() - begun, dict(counts)
         )
+
+    def _task(self, stage: PlanStage, index: int, failures: int) -> Task:
+        """The next attempt: the first one is quick, unless it is the only one."""
+        quick = failures == 0 and self.options.attempts > 1
+        return Task(stage.number, index, failures, str(self._target(stage, index)), self.bounds, quick)
 
     def _commit(self, task: Task, result: Finished) -> None:
         """Give an output its final name, then note it."""

@@ -23,17 +23,22 @@ from gnomon.dataflow.failing import failed
 from gnomon.dataflow.partition import Bounds
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.sampling import sketched
+from gnomon.dataflow.stage import Operator
 
 
 @dataclass(frozen=True)
 class Task:
-    """One attempt: ``target`` is the final path of the output, ``bounds`` those of sorts that are known by now."""
+    """One attempt: ``target`` is the final path of the output, ``bounds`` those of sorts that are known by now.
+
+    ``quick``: if it fails, another one will tell why.
+    """
 
     stage: int
     index: int
     attempt: int
     target: str
     bounds: Bounds = field(repr=False)
+    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,9 +81,11 @@ class Runner:
         finally:
             shutil.rmtree(scratch.folder, ignore_errors=True)
 
-    def _run(self, task: Task, stage: PlanStage, scratch: Scratch, beside: Path) -> Finished:
+    def _run(self, task: Task, stage: PlanStage, scratch: Scratch, beside: Path) -> Finished | Failed:
         layout = stage.layout
-        records = Records(layout, self._fetch, scratch)
+        may_stop = any(layout.stages[number].operator == Operator.MAP_PARTITIONS for number in stage.chain)
+        quick = task.quick and not may_stop
+        records = Records(layout, self._fetch, scratch, quick=quick)
         made = records.of(stage.root, task.index)
         counts = {}
         if stage.writes is not None:
@@ -93,8 +100,9 @@ class Runner:
             digest, size = _text(beside, made)
         else:
             digest, size = _blocks(beside, made)
-        sources = (number for number in records.calls if not layout.stages[number].inputs)
-        counts["read"] = records.fetched + sum(records.calls[number] for number in sources)
+        if quick and records.unfinished:
+            return Failed((f"{stage.name}: a function raised StopIteration",))
+        counts["read"] = records.taken
         counts.setdefault("written", records.calls[stage.root])
         counts["spilled_bytes"] = scratch.spilled_bytes
         return Finished(str(beside), size, digest, counts)
