@@ -60,6 +60,24 @@ def test_one_that_holds_output_for_a_stage_at_work_stays() -> None:
     assert found.ended == {0: 310 * S}
 
 
+def kept(rule: AllocationRule) -> list[int]:
+    """When four of six nodes, which have made map output, and two that have not, go after the job."""
+    known = stages({"tasks": 4}, {"tasks": 6, "parents": (0,)}, {"tasks": 1})
+    jobs = {0: JobPlan(0, "query", result=1), 1: JobPlan(1, "next day", result=2, after=0, at_ns=9_000 * S)}
+    lengths = {0: [10 * S] * 4, 1: [10 * S] * 6, 2: [S]}
+    return went(ran(BatchPlan(jobs, known), lengths, nodes=[1] * 6, rules=Rules(allocation=rule)))
+
+
+def test_nodes_with_output_of_a_query_that_is_over_stay_until_a_timeout_that_is_never() -> None:
+    """As executors do whose shuffle files the driver has not collected yet (U57)."""
+    assert kept(AllocationRule(least=1, initial=6)) == [80, 80]
+    assert kept(AllocationRule(least=1, initial=6, outputs_ns=600 * S)) == [80, 80, 620, 620, 620]
+
+
+def test_with_outputs_that_somebody_else_serves_all_but_the_least_go() -> None:
+    assert kept(AllocationRule(least=1, initial=6, keeps_outputs=False)) == [80] * 5
+
+
 def test_never_more_than_the_most() -> None:
     rules = Rules(allocation=AllocationRule(most=3))
     found = ran(one_job({"tasks": 20}), 10 * S, nodes=[1] * 8, rules=rules)

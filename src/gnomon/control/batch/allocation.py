@@ -8,7 +8,7 @@ from __future__ import annotations
 from gnomon.control.batch.driver import Driver
 from gnomon.control.batch.rules import AllocationRule
 from gnomon.control.board import REMOVED
-from gnomon.model.resources import E4
+from gnomon.model.resources import E4, NEVER
 
 
 def most_needed(tasks: int, slots: int, ratio_e4: int = E4) -> int:
@@ -103,7 +103,8 @@ class Allocation:
             if node in busy:
                 driver.timers.cancel(self._idle.pop(node, -1))
             elif node not in self._idle:
-                at = driver.board.now + rule.idle_ns
+                wait_ns = rule.outputs_ns if self._holds_outputs(rule, driver.of_world[node]) else rule.idle_ns
+                at = min(driver.board.now + wait_ns, NEVER)
                 self._idle[node] = driver.timers.at(at, lambda node=node: self._leave(node))  # type: ignore[misc]
 
     def _leave(self, node: int) -> None:
@@ -111,20 +112,16 @@ class Allocation:
         rule, driver = self._rule, self._driver
         assert rule is not None
         self._idle.pop(node, None)
-        if rule.keeps_outputs and not driver.rules.outputs_survive and self._holds_outputs(driver.of_world[node]):
-            return
         if len(self._here) <= rule.least or not driver.unfinished:
             return
         self._here.discard(node)
         self.target = min(self.target, len(self._here | self._coming))
         driver.board.close(node, REMOVED, -1)
 
-    def _holds_outputs(self, node: int) -> bool:
-        """Whether a node has output of a stage that an unfinished one of a job at work reads."""
+    def _holds_outputs(self, rule: AllocationRule, node: int) -> bool:
+        """Whether a node has output of a stage, which nobody else serves. When output is not needed any more is not
+        known: who might still ask for it is decided by the program."""
         driver = self._driver
-        return any(
-            stage.plan.writes
-            and node in stage.output.values()
-            and any(not child.complete and child.job in driver.stages.active for child in driver.stages.children(stage))
-            for stage in driver.stages.of.values()
-        )
+        if not rule.keeps_outputs or driver.rules.outputs_survive:
+            return False
+        return any(stage.plan.writes and node in stage.output.values() for stage in driver.stages.of.values())

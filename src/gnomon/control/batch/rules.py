@@ -48,8 +48,8 @@ class AllocationRule:
     """Nodes that come and go with the work: between ``least`` and ``most``, ``initial`` at the beginning.
 
     When tasks have waited for ``backlog_ns`` one is asked for, then every ``sustained_ns`` twice as many as before, to
-    ``ratio_e4`` of what all tasks need at most; one that had nothing to do for ``idle_ns`` goes, if it holds no output
-    that is needed (``keeps_outputs``). ``start_ns``: from the request until it is there.
+    ``ratio_e4`` of what all tasks need at most; one that had nothing to do for ``idle_ns`` goes, and one that holds
+    output after ``outputs_ns`` (if that is looked at: ``keeps_outputs``). ``start_ns``: from asking until it is there.
     """
 
     least: int = 0
@@ -60,6 +60,7 @@ class AllocationRule:
     idle_ns: int = 60_000_000_000
     ratio_e4: int = E4
     keeps_outputs: bool = True
+    outputs_ns: int = NEVER
     start_ns: int = 0
 
 

@@ -36,6 +36,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "spark.dynamicAllocation.schedulerBacklogTimeout": "1s",
     "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout": "",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "",
     "spark.excludeOnFailure.enabled": "false",
     "spark.excludeOnFailure.timeout": "1h",
     "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "1",

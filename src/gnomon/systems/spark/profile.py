@@ -141,6 +141,7 @@ def _allocation(conf: Conf) -> AllocationRule:
     least = conf.whole(f"{name}minExecutors")
     backlog = conf.time_ns(f"{name}schedulerBacklogTimeout")
     sustained = f"{name}sustainedSchedulerBacklogTimeout"
+    tracking = f"{name}shuffleTracking"
     asked = [least]
     for option in (f"{name}initialExecutors", "spark.executor.instances"):
         asked += [conf.whole(option)] if conf.is_set(option) else []
@@ -152,7 +153,8 @@ def _allocation(conf: Conf) -> AllocationRule:
         sustained_ns=conf.time_ns(sustained) if conf.is_set(sustained) else backlog,
         idle_ns=conf.time_ns(f"{name}executorIdleTimeout"),
         ratio_e4=min(conf.part_e4(f"{name}executorAllocationRatio"), E4),
-        keeps_outputs=conf.truth(f"{name}shuffleTracking.enabled"),
+        keeps_outputs=conf.truth(f"{tracking}.enabled"),
+        outputs_ns=conf.time_ns(f"{tracking}.timeout", "ms") if conf.is_set(f"{tracking}.timeout") else NEVER,
     )
 
 
