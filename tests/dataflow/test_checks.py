@@ -229,6 +229,20 @@ def test_a_key_that_has_no_hash_is_an_error() -> None:
     assert (finding.level, finding.stage, finding.record) == (Level.ERROR, "g", "key nan")
 
 
+class Incomparable:
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("these cannot be compared")
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def test_records_that_cannot_be_compared_are_the_jobs_own_mistake() -> None:
+    finding = only(found(lambda pairs: pairs.map(lambda pair: Incomparable(), name="odd")), "raises")
+    assert finding.problem == "what a job makes cannot be compared"
+    assert finding.alternatives[0] == "ValueError: these cannot be compared"
+
+
 def test_keys_that_a_sort_cannot_order_are_an_error() -> None:
     finding = only(found(lambda keys: keys.sort_by(lambda key: key, name="sorted"), [1, "a", 2]), "keys")
     assert (finding.level, finding.stage) == (Level.ERROR, "sorted")

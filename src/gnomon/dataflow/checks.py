@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gnomon.dataflow.comparing import difference, near, shown
 from gnomon.dataflow.execute import Chain, Results, run_plan
-from gnomon.dataflow.failing import UserError
+from gnomon.dataflow.failing import UserError, failed
 from gnomon.dataflow.findings import Finding, Level
 from gnomon.dataflow.layout import Exchange, function_name
 from gnomon.dataflow.plan import Plan
@@ -46,8 +46,17 @@ def check_plan(plan: Plan) -> list[Finding]:
         record = "" if error.found is None else f"key {shown(error.found)}"
         allowed = "" if error.allowed is None else f"keys that are {error.allowed}"
         return [Finding("keys", Level.ERROR, error.field or plan.name, error.problem, record, (), allowed)]
-    combined = list(_combiners(plan, base))
-    found = [*combined, *repeated(plan, base)]
+    try:
+        return _alternatives(plan, base)
+    except Exception as error:
+        known = failed(error, plan.layout.graph.sinks[0], 0)
+        if isinstance(known, UserError) and known.lines:  # a method of the records, such as __eq__
+            return [_raised("raises", known, "what a job makes cannot be compared")]
+        raise
+
+
+def _alternatives(plan: Plan, base: Results) -> list[Finding]:
+    found = [*_combiners(plan, base), *repeated(plan, base)]
     if not any(one.level == Level.ERROR for one in found):
         found += _order(plan, base)
     return [*found, *_keys(plan, base)]
