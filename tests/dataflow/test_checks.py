@@ -239,7 +239,7 @@ class Incomparable:
 
 def test_records_that_cannot_be_compared_are_the_jobs_own_mistake() -> None:
     finding = only(found(lambda pairs: pairs.map(lambda pair: Incomparable(), name="odd")), "raises")
-    assert finding.problem == "what a job makes cannot be compared"
+    assert finding.problem == "what the job makes raises where it is compared or tried again"
     assert finding.alternatives[0] == "ValueError: these cannot be compared"
 
 

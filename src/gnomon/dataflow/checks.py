@@ -51,7 +51,7 @@ def check_plan(plan: Plan) -> list[Finding]:
     except Exception as error:
         known = failed(error, plan.layout.graph.sinks[0], 0)
         if isinstance(known, UserError) and known.lines:  # a method of the records, such as __eq__
-            return [_raised("raises", known, "what a job makes cannot be compared")]
+            return [_raised("raises", known, "what the job makes raises where it is compared or tried again")]
         raise
 
 

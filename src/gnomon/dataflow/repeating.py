@@ -9,12 +9,13 @@ from typing import Any
 from gnomon.dataflow.captured import captured, frozen_copy, functions_of, state_of
 from gnomon.dataflow.comparing import difference, frozen, shown
 from gnomon.dataflow.execute import Chain, Produced, Results, run_task
-from gnomon.dataflow.failing import UserError, failed
+from gnomon.dataflow.failing import UserError
 from gnomon.dataflow.findings import Finding, Level
 from gnomon.dataflow.layout import function_name
 from gnomon.dataflow.operators import NARROW
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.stage import Operator, Stage
+from gnomon.model.errors import InputError
 
 _PER_RECORD = frozenset(NARROW) - {Operator.MAP_PARTITIONS, Operator.SOURCE, Operator.TEXT}
 
@@ -28,20 +29,20 @@ def repeated(plan: Plan, base: Results) -> Iterator[Finding]:
             before = {number: state_of(plan.layout.stages[number]) for number in stage.chain}
             try:
                 again = run_task(stage, index, base.fetch, bounds=base.bounds)
+            except InputError as error:
+                findings = [_fails(plan.layout.stages[stage.root], error)]
+            else:
                 findings = [
                     *_changed(plan, stage, index, base, before),
                     *_differs(plan, stage, index, base, (first[stage.number, index], again)),
                 ]
-            except Exception as error:
-                findings = [_fails(plan.layout.stages[stage.root], index, error)]
             for finding in findings:
                 if (finding.rule, finding.stage) not in told:
                     told.add((finding.rule, finding.stage))
                     yield finding
 
 
-def _fails(stage: Stage, index: int, error: Exception) -> Finding:
-    known = error if isinstance(error, UserError) else failed(error, stage, index)
+def _fails(stage: Stage, known: InputError) -> Finding:
     problem = "a task that went well once raises when it is run again, as after the loss of a node"
     fix = "begin each attempt from nothing: overwrite what an earlier one left, keep no state between records"
     if not isinstance(known, UserError):
