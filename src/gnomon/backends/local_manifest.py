@@ -22,7 +22,7 @@ from gnomon.model.errors import InputError
 SCRATCH: Final = "scratch"
 """The folder inside for what tasks spill; it is of no use to a later run."""
 
-_VERSION: Final = 1
+_FORMAT: Final = 1
 _LOCK: Final = "lock"
 _LIST: Final = "manifest.jsonl"
 
@@ -60,7 +60,7 @@ class Manifest:
         self._lock()
         before = _lines(self._file)
         found = before[0] if before else {}
-        if found != {"version": _VERSION, **identity}:
+        if found != {"format": _FORMAT, **identity}:
             self.changed = [name for name, value in identity.items() if found and found.get(name) != value]
             self.clear()
             before = []
@@ -109,7 +109,7 @@ class Manifest:
         self.remade = len(before) - len(whole)
         self.done = {(done.stage, done.task): done for done in whole}
         new = self._file.with_suffix(".new")
-        new.write_text("".join(map(_line, [{"version": _VERSION, **identity}, *map(asdict, whole)])), encoding="utf-8")
+        new.write_text("".join(map(_line, [{"format": _FORMAT, **identity}, *map(asdict, whole)])), encoding="utf-8")
         new.replace(self._file)
         self._list = self._open.enter_context(self._file.open("a", encoding="utf-8"))
 

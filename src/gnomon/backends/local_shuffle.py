@@ -36,9 +36,10 @@ class MapSide:
             self._combined(given, limit)
         else:
             held: list[Any] = []
-            sort = self._dealing(index) if self._is_dealt else self._placing()
-            self.records_in = fill(given, held.extend, partial(weight, held), partial(self._spill, held, sort), limit)
-            self._spill(held, sort)
+            parted = self._dealing(index) if self._is_dealt else self._placing()
+            spill = partial(self._spill, held, parted)
+            self.records_in = fill(given, held.extend, partial(weight, held), spill, limit)
+            spill()
 
     def _combined(self, given: Iterable[Any], limit: int) -> None:
         """In a table by key; what the table holds is combined, also where it has to be emptied before the end."""
@@ -46,15 +47,12 @@ class MapSide:
         aggregate = None if own else self.exchange.aggregate
         combine = LISTS if aggregate is None else combine_of(aggregate)
         table: dict[Any, Any] = {}
-        sort = self._placing()
+        parted = self._placing()
 
         def spill() -> None:
-            if own:
-                made = combined(self.target, own, table)
-            else:
-                made = list(table.items())
+            made = combined(self.target, own, table) if own else list(table.items())
             table.clear()
-            self._spill(made, sort)
+            self._spill(made, parted)
 
         keep = partial(fold, self.target, table, combine)
         self.records_in = fill(given, keep, partial(table_weight, table), spill, limit)
