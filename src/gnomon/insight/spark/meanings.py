@@ -33,8 +33,8 @@ _HEAP: Final = (
 )
 
 _NOTICED: Final = (
-    "an executor that falls silent is given up after spark.network.timeout (120s): a shorter one runs its tasks again "
-    "sooner, and takes long pauses for losses"
+    "an executor that falls silent is given up after spark.network.timeout (120s by default): a shorter one runs its "
+    "tasks again sooner, and takes long pauses for losses"
 )
 
 EXIT_CODES: Final[Mapping[int, Meaning]] = {

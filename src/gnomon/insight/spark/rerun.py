@@ -5,8 +5,9 @@ Times are those of the run; what tasks read, wrote and computed is what the even
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.engine.log import Kind, Log, Reason
@@ -15,6 +16,7 @@ from gnomon.systems.spark.application import Application, Executor, Job, StageAt
 from gnomon.systems.spark.tasks import COLUMNS, FIRST_METRIC, Failure, Tasks, table
 
 _NS = 1_000_000
+_FROM = re.compile(r"from node (\d{1,9})\b")
 _ENDS = (Kind.END, Kind.FAIL, Kind.KILL, Kind.CANCEL)
 
 
@@ -53,7 +55,7 @@ class _Rerun:
             begun, launch, where = self._open.pop(subject)
             failure = -1
             if kind != Kind.END:
-                why = _failure(Kind(kind), Reason(int(log.reason[row])), facts, self.nodes[where])
+                why = _failure(Kind(kind), Reason(int(log.reason[row])), facts, where, self.nodes)
                 failure = self.failures.setdefault(why, len(self.failures))
             index, key = int(begun["index"]), (int(begun["stage"]), int(begun["stage_attempt"]))
             one = self.attempts.setdefault(key, _Attempt())
@@ -68,7 +70,10 @@ def application_of_run(application: Application, scenario: Scenario, log: Log) -
     for row, ns in enumerate(log.t_ns.tolist()):
         found.take(log, row, start + ns // _NS)
     names, failures = tuple(found.nodes), tuple(found.failures)
-    made = tuple(_made(application, key, one, names, failures) for key, one in sorted(found.attempts.items()))
+    made = tuple(
+        _made(application, key, one, names, failures, again=one.completed_ms is None and _next(key) in found.attempts)
+        for key, one in sorted(found.attempts.items())
+    )
     executors = {}
     for place, node in enumerate(scenario.cluster.nodes):
         removed, cores = found.gone.get(place), node.capacity.cpu_milli // 1000
@@ -78,15 +83,21 @@ def application_of_run(application: Application, scenario: Scenario, log: Log) -
     return replace(application, ended_ms=ended, executors=executors, jobs=found.jobs, attempts=made)
 
 
-def _failure(kind: Kind, reason: Reason, facts: Mapping[str, int | str], node: str) -> Failure:
+def _next(key: tuple[int, int]) -> tuple[int, int]:
+    return key[0], key[1] + 1
+
+
+def _failure(kind: Kind, reason: Reason, facts: Mapping[str, int | str], where: int, nodes: Sequence[str]) -> Failure:
     """Why an attempt failed, in Spark's words."""
     message = str(facts.get("message", ""))
     if message.startswith("FetchFailed"):
-        return Failure("FetchFailed", text=message)
+        lost = _FROM.search(message)
+        known = lost is not None and int(lost[1]) < len(nodes)
+        return Failure("FetchFailed", text=message, executor=nodes[int(lost[1])] if lost and known else "")
     if kind != Kind.FAIL:
         return Failure("TaskKilled", text=reason.name.lower().replace("_", " "), by_app=False)
     if reason in (Reason.NODE, Reason.LOST):
-        return Failure("ExecutorLostFailure", text="lost node", executor=node, by_app=False)
+        return Failure("ExecutorLostFailure", text="lost node", executor=nodes[where], by_app=False)
     return Failure("ExceptionFailure", text=message or reason.name.lower().replace("_", " "))
 
 
@@ -109,8 +120,14 @@ def _made(
     one: _Attempt,
     names: tuple[str, ...],
     failures: tuple[Failure, ...],
+    *,
+    again: bool,
 ) -> StageAttempt:
+    """An attempt. ``again``: another one had to follow it."""
     recorded = next(iter(application.attempts_of(key[0])), None)
+    tasks = Tasks(table(one.rows), names, failures)
+    if one.completed_ms is None and again:
+        one.completed_ms = int(tasks.column("finish_ms").max()) if len(tasks) else one.submitted_ms
     return StageAttempt(
         stage=application.stages[key[0]],
         attempt=key[1],
@@ -119,7 +136,8 @@ def _made(
         completed_ms=one.completed_ms,
         kind=recorded.kind if recorded else "",
         pool=recorded.pool if recorded else "default",
-        tasks=Tasks(table(one.rows), names, failures),
+        failure="FetchFailed: shuffle output of a lost executor" if again else "",
+        tasks=tasks,
         running=Tasks(table(array("q")), names, failures),
     )
 
