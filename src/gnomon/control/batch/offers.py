@@ -94,8 +94,11 @@ class Offers:
         parents = [driver.stages.of[number] for number in tasks.plan.parents]
         total, done = sum(one.plan.tasks for one in parents), sum(len(one.output) for one in parents)
         waiting = any(driver.current[one.plan.number].ready for one in parents if one.runs)
-        slots = sum(self._capacity(node, tasks) for node in driver.node_at)
-        return early_tasks(slots, done, total, total - done, limit_e4=limit, waiting=waiting)
+        return early_tasks(self.all_slots(tasks), done, total, total - done, limit_e4=limit, waiting=waiting)
+
+    def all_slots(self, tasks: Tasks) -> int:
+        """How many tasks of a set all nodes take when they are empty."""
+        return sum(self._capacity(node, tasks) for node in self._driver.node_at)
 
     def _capacity(self, node: int, tasks: Tasks) -> int:
         """How many tasks of a set a node (of the world) takes when it is empty."""

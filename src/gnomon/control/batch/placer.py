@@ -172,18 +172,8 @@ class BatchPlacer(Placer):
         self._copies.launch()
         self._copies.look_soon()
         self._allocation.look()
-        self._make_room()
+        self._readers.make_room(self._offers.slots, self._offers.all_slots)
         self._look_for_stranded()
-
-    def _make_room(self) -> None:
-        """Tasks that wait inside for others hold all slots that those need: the last to start gives its up."""
-        driver = self.driver
-        wanted = [tasks for tasks in driver.sets if tasks.ready and not tasks.plan.overlaps]
-        if not wanted or any(not run.open for run in driver.running.values()):
-            return
-        opened = [(run.start_ns, task) for task, run in driver.running.items() if run.open]
-        if opened and not any(self._offers.slots(node, wanted[0]) for node in self._node_at):
-            driver.hands.fail(max(opened)[1], Reason.KILLED, wanted[0].row, details={"message": "makes room"})
 
     def _look_for_stranded(self) -> None:
         """A task set with a task that may run nowhere fails after a while."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from gnomon.control.batch.driver import Driver, Running
+from gnomon.control.batch.task_sets import Tasks
 from gnomon.engine.log import Reason
-from gnomon.model.resources import NEVER
+from gnomon.model.resources import E4, NEVER
 
 
 class Readers:
@@ -43,6 +44,22 @@ class Readers:
         if lacks is None:
             return not all(self._driver.stages.of[one].complete for one in run.where.stage.parents)
         return bool(lacks)
+
+    def make_room(self, slots: Callable[[int, Tasks], int], all_slots: Callable[[Tasks], int]) -> None:
+        """Those who wait inside hold all slots that others need to make what they wait for: the last to start give
+        theirs up, as many as are needed, and a part of all slots at most (``RMContainerAllocator.preemptReducer``)."""
+        driver = self._driver
+        runs = driver.running.values()
+        needed = {parent for run in runs if run.open for parent in run.where.stage.parents}
+        wanted = [tasks for tasks in driver.sets if tasks.ready and tasks.stage in needed]
+        if not wanted or any(not run.open for run in runs):
+            return
+        if any(slots(node, wanted[0]) for node in driver.node_at):
+            return
+        most = max(-(-all_slots(wanted[0]) * driver.rules.room_e4 // E4), 1)
+        opened = sorted((run.start_ns, task) for task, run in driver.running.items() if run.open)
+        for _, task in opened[-min(most, len(wanted[0].ready)) :]:
+            driver.hands.fail(task, Reason.KILLED, wanted[0].row, details={"message": "makes room"})
 
     def _resume(self, task: int, run: Running) -> None:
         driver = self._driver

@@ -88,6 +88,8 @@ class Rules:
       it is known already that what it wants is not there.
     - ``early_e4``: tasks that overlap with their parents come first, but hold no more slots than
       :func:`gnomon.scheduling.rampup.early_tasks` says with this limit (None: they come in their turn, and hold any).
+    - ``room_e4``: when tasks that wait inside hold all slots that others need for them, so many of all slots are made
+      free at most (and one at least).
     - ``by_beat``: slots are given when their node tells that it lives: a silent one has none to give.
     - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
       lost of them is made again at once, not when a reader fails.
@@ -104,6 +106,7 @@ class Rules:
     absent_ns: int = 1_000_000
     by_beat: bool = False
     early_e4: int | None = None
+    room_e4: int = 0
     outputs_survive: bool = False
     eager: bool = False
     locality: LocalityRule | None = None

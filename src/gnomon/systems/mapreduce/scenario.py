@@ -119,6 +119,7 @@ def rules_of(settings: Settings) -> Rules:
         eager=True,
         by_beat=True,
         early_e4=settings.rampup_e4,
+        room_e4=settings.preemption_e4,
         copies=gains if settings.map_speculative or settings.reduce_speculative else None,
         reports=ReportRule(limits=settings.fetch_limits),
     )
