@@ -116,6 +116,7 @@ SYSTEMS: Final = {
             "mapreduce",
             placer="gnomon.control.batch.placer:BatchPlacer",
             jobs="gnomon.systems.mapreduce.scenario:read_job",
+            summariser="gnomon.insight.mapreduce:summarise",
         ),
         System(
             "spark",

@@ -53,6 +53,10 @@ class Simulated:
             for row in np.flatnonzero((log.kind == kind) & (log.subject >= 0)).tolist()
         ]
 
+    def rows_of_maps(self) -> list[tuple[int, str]]:
+        """When each map ended."""
+        return [(t, task) for t, task in self.rows(Kind.END) if "_m_" in task]
+
     def of(self, kind: Kind) -> list[str]:
         """The tasks to which something happened, in order."""
         return [task for _, task in self.rows(kind)]

@@ -27,8 +27,7 @@ def test_the_defaults_of_3_5_0() -> None:
     assert settings.sorting.soft_limit == 100 * 2**20 * 8 // 10
     assert (settings.sort_factor, settings.combine_spills, settings.copies) == (10, 3, 5)
     assert (settings.slowstart_e4, settings.rampup_e4) == (500, 5_000)
-    assert (settings.map_attempts, settings.reduce_attempts, settings.failures_per_node) == (4, 4, 3)
-    assert settings.timeout_ns == settings.node_expiry_ns == 600 * S
+    assert (settings.map_attempts, settings.reduce_attempts, settings.node_expiry_ns) == (4, 4, 600 * S)
     assert (settings.committer, settings.master_attempts, settings.uber) == (2, 2, False)
     assert settings.map_speculative
     assert settings.reduce_speculative
@@ -37,11 +36,16 @@ def test_the_defaults_of_3_5_0() -> None:
 
 
 def test_files_and_options(tmp_path: Path) -> None:
-    mapred = site(tmp_path, mapreduce_task_io_sort_mb="256", mapreduce_task_timeout="30000", my_own_key="1")
+    mapred = site(
+        tmp_path,
+        mapreduce_task_io_sort_mb="256",
+        yarn_nm_liveness__monitor_expiry__interval__ms="30000",
+        my_own_key="1",
+    )
     hdfs = site(tmp_path, "hdfs-site.xml", dfs_blocksize="64m", dfs_replication="2")
     read = read_configuration([mapred, hdfs], {"mapreduce.job.reduces": 7, "mapreduce.map.speculative": False})
     settings = read.settings
-    assert (settings.sort_mb, settings.timeout_ns, settings.block_bytes) == (256, 30 * S, 64 * 2**20)
+    assert (settings.sort_mb, settings.node_expiry_ns, settings.block_bytes) == (256, 30 * S, 64 * 2**20)
     assert (settings.replication, settings.reduces, settings.map_speculative) == (2, 7, False)
     assert [(note.what, note.field) for note in read.notes] == [("not modelled", "my.own.key")]
     assert "mapreduce.job.reduces" in read.given
@@ -73,7 +77,7 @@ def test_a_value_may_name_another_option(tmp_path: Path) -> None:
         ("mapreduce.map.sort.spill.percent", "80", "allowed: 0.0 to 1.0"),
         ("mapreduce.map.speculative", "yes", "allowed: true, false"),
         ("dfs.blocksize", "128 MB", "not a number of bytes"),
-        ("mapreduce.task.timeout", "10s", "not milliseconds"),
+        ("yarn.nm.liveness-monitor.expiry-interval-ms", "10s", "not milliseconds"),
         ("mapreduce.map.maxattempts", "0", "allowed: 1 or more"),
         ("mapreduce.fileoutputcommitter.algorithm.version", "3", "allowed: 1 to 2"),
     ],

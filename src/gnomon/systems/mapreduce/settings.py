@@ -39,14 +39,8 @@ class Settings:
     slowstart_e4: int = 500
     rampup_e4: int = 5_000
     preemption_e4: int = 5_000
-    preempt_after_ns: int = 0
-    preempt_always_after_ns: int = 300 * _S
     map_attempts: int = 4
     reduce_attempts: int = 4
-    map_failures_percent: int = 0
-    reduce_failures_percent: int = 0
-    timeout_ns: int = 600 * _S
-    failures_per_node: int = 3
     map_speculative: bool = True
     reduce_speculative: bool = True
     speculative_least: int = 10
@@ -143,14 +137,8 @@ OPTIONS: Final = {
     "mapreduce.job.reduce.slowstart.completedmaps": Option("slowstart_e4", "share"),
     "yarn.app.mapreduce.am.job.reduce.rampup.limit": Option("rampup_e4", "share"),
     "yarn.app.mapreduce.am.job.reduce.preemption.limit": Option("preemption_e4", "share"),
-    "mapreduce.job.reducer.preempt.delay.sec": Option("preempt_after_ns", "seconds"),
-    "mapreduce.job.reducer.unconditional-preempt.delay.sec": Option("preempt_always_after_ns", "seconds"),
     "mapreduce.map.maxattempts": Option("map_attempts", "count", 1),
     "mapreduce.reduce.maxattempts": Option("reduce_attempts", "count", 1),
-    "mapreduce.map.failures.maxpercent": Option("map_failures_percent", "count", 0, 100),
-    "mapreduce.reduce.failures.maxpercent": Option("reduce_failures_percent", "count", 0, 100),
-    "mapreduce.task.timeout": Option("timeout_ns", "milliseconds"),
-    "mapreduce.job.maxtaskfailures.per.tracker": Option("failures_per_node", "count", 1),
     "mapreduce.map.speculative": Option("map_speculative", "flag"),
     "mapreduce.reduce.speculative": Option("reduce_speculative", "flag"),
     "mapreduce.job.speculative.minimum-allowed-tasks": Option("speculative_least", "count"),
@@ -192,7 +180,6 @@ OLD_NAMES: Final = {
     "mapred.reduce.slowstart.completed.maps": "mapreduce.job.reduce.slowstart.completedmaps",
     "mapred.map.max.attempts": "mapreduce.map.maxattempts",
     "mapred.reduce.max.attempts": "mapreduce.reduce.maxattempts",
-    "mapred.task.timeout": "mapreduce.task.timeout",
     "mapred.map.tasks.speculative.execution": "mapreduce.map.speculative",
     "mapred.reduce.tasks.speculative.execution": "mapreduce.reduce.speculative",
     "mapred.reduce.parallel.copies": "mapreduce.reduce.shuffle.parallelcopies",
