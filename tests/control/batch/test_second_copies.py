@@ -7,7 +7,7 @@ from gnomon.control.batch.plan import Course, Where
 from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Kind
 from gnomon.model.fault import Failure, Fault
-from gnomon.recovery.speculation import SlowTasks
+from gnomon.recovery.speculation import Gains, SlowTasks, SpeculationCap
 
 from .scripted import Ran, one_job, ran
 
@@ -72,3 +72,54 @@ def test_the_copy_goes_on_alone_when_the_node_of_the_first_is_lost() -> None:
     found = run(course, faults=[crash])
     assert found.ended == {0: 90 * S + RULE.check_ns}
     assert [partition for _, _, partition, _ in found.ends].count(9) == 1
+
+
+# ------------------------------------------------------------------ by what a copy gains
+
+
+GAINS = Gains(cap=SpeculationCap(least=1))
+"""One copy at a time."""
+
+
+def two_late(first_s: int, second_s: int) -> Callable[[Where], Course]:
+    """Eight tasks of 100 s, and two that take longer."""
+
+    def course(where: Where) -> Course:
+        late = {8: first_s, 9: second_s}.get(where.partition, 100)
+        return Course((100 if where.copy else late) * S)
+
+    return course
+
+
+def gaining(course: Callable[[Where], Course], rule: Gains) -> Ran:
+    return ran(one_job({"tasks": 10}), course, nodes=[1] * 12, rules=Rules(copies=rule))
+
+
+def copied(found: Ran) -> list[tuple[int, int]]:
+    """The copies: when [s], of which task."""
+    rows = [row for row, kind in enumerate(found.log.kind) if kind == Kind.COPY]
+    return [(int(found.log.t_ns[row]) // S, int(found.log.subject[row])) for row in rows]
+
+
+def test_the_task_is_copied_that_would_end_latest_as_soon_as_the_mean_says_so() -> None:
+    assert copied(gaining(two_late(400, 600), GAINS))[0] == (101, 9), "600 - (101 + 100) is more than 400 - 201"
+
+
+def test_one_copy_in_a_look_and_the_next_look_fifteen_seconds_later() -> None:
+    both = copied(gaining(two_late(400, 600), Gains()))
+    assert both == [(101, 9), (116, 8)], "the look at 100 s is before it is known who is done"
+
+
+def test_not_more_copies_at_once_than_the_cap() -> None:
+    first, second = copied(gaining(two_late(400, 600), GAINS))
+    assert (first, second[1]) == ((101, 9), 8)
+    assert second[0] >= 201, "when the first copy is done"
+
+
+def test_a_task_that_ends_before_its_copy_would_gets_none() -> None:
+    assert copied(gaining(two_late(190, 150), Gains())) == []
+
+
+def test_while_a_task_waits_for_its_first_place_nobody_is_copied() -> None:
+    found = ran(one_job({"tasks": 10}), two_late(600, 100), nodes=[1] * 5, rules=Rules(copies=Gains()))
+    assert all(t >= 200 for t, _ in copied(found)), "the second five wait until 100 s"

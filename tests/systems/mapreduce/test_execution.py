@@ -143,6 +143,18 @@ def test_a_sort_samples_before_and_a_broadcast_is_loaded() -> None:
     assert [record for part in found for record in part] == ["one", "three", "three", "two"]
 
 
+def test_a_map_reads_another_replica_and_fails_when_there_is_none() -> None:
+    inputs = Inputs({(0, 0): 10, (0, 1): 10}, {(0, 0): (1, 2, 3)})
+    run = ByHand(word_count(EVERYONE), inputs=inputs)
+    for node in (1, 2):
+        run.tasks.reach(node, False)
+    assert run.begin(0, 0, node=4).fails == ""
+    run.tasks.reach(3, False)
+    assert run.begin(0, 0, 1, node=4).fails.startswith("BlockMissingException")
+    run.tasks.reach(1, True)
+    assert run.begin(0, 0, 2, node=4).fails == ""
+
+
 def test_input_is_read_where_it_is_or_over_the_network() -> None:
     slow = Costs(Cost(disk=100, network=10))
     inputs = Inputs({(0, 0): 1_000, (0, 1): 1_000}, {(0, 0): (1,), (0, 1): (1,)})

@@ -24,6 +24,9 @@ from gnomon.model.resources import E4, NEVER
 from gnomon.systems.mapreduce.attempts import Attempt, Runner
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
 
+BLOCK_MISSING = "BlockMissingException"
+"""How the message of a map begins whose input cannot be read."""
+
 Place = tuple[int, int]
 """A task: its part, its number in it."""
 Try = tuple[int, int, int, int]
@@ -143,6 +146,8 @@ class Tasks(plan.Execution):
     def _map(self, part: Part, where: Where) -> Course:
         place = (part.number, where.partition)
         hosts = self._work.inputs.hosts.get(place, ())
+        if hosts and all(host in self._down for host in hosts):
+            return Course(self._runner.costs.start_ns, fails=f"{BLOCK_MISSING}: no replica of its split can be read")
         attempt = self._runner.map(
             part,
             where.partition,
