@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gnomon.control.batch.plan import Batch, Course, JobPlan, StagePlan, Where
+from gnomon.control.batch.rules import FAILS, RECOVERS, STAYS
 from gnomon.control.batch.stages import Stage, Stages
 from gnomon.control.batch.task_sets import Tasks
 from gnomon.control.board import LOST, Board
@@ -35,7 +36,8 @@ class Running:
 class Driver:
     """Jobs, stages and attempts of a run. ``node_at``, ``of_world``: the world's number of each node of the cluster,
     and back; ``sets``: the task sets that take part in offers; ``current``: the last one of each stage;
-    ``entered``: the tasks that can be launched; ``running``: attempts by task."""
+    ``entered``: the tasks that can be launched; ``running``: attempts by task;
+    ``away``: the driver is lost, ``attempts``: how often it was."""
 
     batch: Batch
     board: Board
@@ -50,6 +52,8 @@ class Driver:
     running: dict[int, Running] = field(default_factory=dict)
     unfinished: set[int] = field(default_factory=set)
     wants_round: bool = False
+    away: bool = False
+    attempts: int = 0
     aborts: list[tuple[int, str, int]] = field(default_factory=list)
     opened: Callable[[Tasks], None] = lambda tasks: None
     completed: Callable[[Stage, int], None] = lambda stage, row: None
@@ -63,9 +67,7 @@ class Driver:
         self.stages = Stages(plan)
         self.at = {row: (stage.number, partition) for row, stage, partition in plan.rows()}
         self.unfinished = set(plan.jobs)
-        for job in plan.jobs.values():
-            if job.after is None:
-                self.timers.at(job.at_ns, lambda job=job: self.submit_job(job, -1))  # type: ignore[misc]
+        self._begin()
 
     def say(self, reason: str, cause: int, *, node: int = -1, **facts: int | str) -> int:
         """A row that says what happened to jobs and stages."""
@@ -74,7 +76,9 @@ class Driver:
     # ------------------------------------------------------------------ jobs and stages
 
     def submit_job(self, job: JobPlan, cause: int) -> None:
-        """An action of the program."""
+        """An action of the program, if there still is one."""
+        if self.away or job.number not in self.unfinished:
+            return
         row = self.say("JobSubmitted", cause, job=job.number, message=job.name)
         self.submit_stages(self.stages.submit_job(job), row, job.setup_ns)
 
@@ -122,6 +126,8 @@ class Driver:
             self.hands.submit(task, self.board.now)
         elif self.board.state(task) is State.DONE:  # its result is lost
             self.hands.undo(task, tasks.row)
+        elif self.board.state(task) is State.KILLED:  # by a driver before this one
+            self.hands.submit(task, self.board.now)
 
     def enter(self, task: int) -> None:
         """A task can be launched: it arrived, failed, or its result was lost."""
@@ -144,8 +150,10 @@ class Driver:
             run.tasks.stopped(run.where.partition)
         return run
 
-    def known(self, run: Running, row: int) -> None:
-        """It is known that a task is done."""
+    def known(self, run: Running, row: int, of: int) -> None:
+        """It is known that a task is done: by the driver ``of`` that had it run, if that is still there."""
+        if self.away or of != self.attempts:
+            return
         number, partition = run.where.stage.number, run.where.partition
         stage = self.stages.of[number]
         if stage.job not in self.stages.active:
@@ -217,6 +225,12 @@ class Driver:
     def _abort(self, job: int, number: int, why: str, cause: int) -> None:
         name = self.batch.plan.stages[number].name
         row = self.say("JobFailed", cause, job=job, stage=number, message=f"stage {number} ({name}): {why}")
+        self._stop(job, row)
+        self._drop_later(job)
+        self._job_is_over(job, row)
+
+    def _stop(self, job: int, row: int) -> None:
+        """What only a job wanted is not wanted any more."""
         for stage in self.stages.end_job(job):
             tasks = self.current.get(stage.plan.number)
             if tasks is not None:
@@ -225,8 +239,48 @@ class Driver:
                 if task in self.submitted and self.board.state(task) in (State.RUNNING, State.DELAYED):
                     self.entered.discard(task)
                     self.hands.withdraw(task, row)
-        self._drop_later(job)
-        self._job_is_over(job, row)
+
+    # ------------------------------------------------------------------ the driver itself
+
+    def lose(self, cause: int) -> None:
+        """The driver is lost, and all that runs for it stops."""
+        if self.rules.driver == STAYS or self.away or not self.unfinished:
+            return
+        self.attempts += 1
+        row = self.say("DriverLost", cause, attempt=self.attempts)
+        last = self.rules.driver == FAILS or self.attempts >= self.rules.driver_attempts
+        for job in list(self.stages.active):
+            if last:
+                row = self.say("JobFailed", row, job=job, message="the driver is lost")
+            self._stop(job, row)
+        self.aborts.clear()
+        if last:
+            self.unfinished.clear()
+        self.away = True
+
+    def come_back(self, cause: int) -> None:
+        """Another driver begins: with nothing, or with what was done."""
+        if not self.away or not self.unfinished:
+            return
+        self.away = False
+        self.say("DriverStarted", cause, attempt=self.attempts)
+        before, plan = self.stages, self.batch.plan
+        self.stages = Stages(plan)
+        self.current.clear()
+        if self.rules.driver == RECOVERS:
+            for number, stage in before.of.items():
+                self.stages.of[number].output = stage.output
+        else:
+            self.execution = self.batch.execution.start(lambda: self.board.now)
+            self.unfinished = set(plan.jobs)
+        self._begin()
+
+    def _begin(self) -> None:
+        """The program starts: the jobs are submitted that wait for no other, or for one that is over."""
+        for job in self.batch.plan.jobs.values():
+            if job.number in self.unfinished and job.after not in self.unfinished:
+                at = max(self.board.now, 0) + job.at_ns
+                self.timers.at(at, lambda job=job: self.submit_job(job, -1))  # type: ignore[misc]
 
     def _drop_later(self, job: int) -> None:
         """A program whose action fails ends there: what would come after it does not."""

@@ -31,7 +31,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
 
 _FREES = frozenset((Kind.END, Kind.KILL, Kind.CANCEL, Kind.FAIL, Kind.PREEMPT, Kind.COPY_END))
-_READ = _FREES | {Kind.START, Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN}
+_READ = _FREES | {Kind.START, Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN, Kind.LEAD}
 _NOT_ITS_FAULT = frozenset((Reason.NODE, Reason.KILLED, Reason.EVICTED, Reason.DRAINED, Reason.DELETED))
 """Failures that do not count for the most that a task may have."""
 
@@ -84,6 +84,8 @@ class BatchPlacer(Placer):
                 self._copy_ended(task, Reason(int(w.log_reason[row])))
             elif kind == Kind.START:
                 self._promoted(task)
+            elif kind == Kind.LEAD:
+                (self.driver.lose if w.log_value[row] < 0 else self.driver.come_back)(row)
             elif kind in (Kind.KILL, Kind.CANCEL, Kind.PREEMPT):  # who failed is asked about
                 self.driver.stopped(task)
             elif node >= 0 and kind in (Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN):
@@ -114,7 +116,8 @@ class BatchPlacer(Placer):
         facts = self.driver.execution.done(run.where)
         if facts:
             self._board.details[row] = {**facts}
-        self._timers.at(self._board.now + self.driver.rules.result_ns, lambda: self.driver.known(run, row))
+        of, known = self.driver.attempts, self.driver.known
+        self._timers.at(self._board.now + self.driver.rules.result_ns, lambda: known(run, row, of))
 
     def _copy_ended(self, task: int, reason: Reason) -> None:
         """A copy stopped without being the first, or because it counts from now on (without a reason)."""

@@ -13,6 +13,10 @@ from gnomon.model.resources import E4, NEVER
 from gnomon.recovery.speculation import Gains, SlowTasks
 from gnomon.scheduling.pools import FIFO, Pool
 
+STAYS, FAILS, AGAIN, RECOVERS = "stays", "fails", "again", "recovers"
+"""What becomes of jobs when whoever drives them is lost: they go on when it is back; they fail; all is done again; what
+is done is kept, and the rest is done."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocalityRule:
@@ -93,6 +97,8 @@ class Rules:
     - ``by_beat``: slots are given when their node tells that it lives: a silent one has none to give.
     - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
       lost of them is made again at once, not when a reader fails.
+    - ``driver``: what follows when the driver is lost (:data:`STAYS`, ...); ``driver_attempts``: how often it is
+      started in all.
     """
 
     mode: str = FIFO
@@ -109,6 +115,8 @@ class Rules:
     room_e4: int = 0
     outputs_survive: bool = False
     eager: bool = False
+    driver: str = STAYS
+    driver_attempts: int = 2
     locality: LocalityRule | None = None
     copies: SlowTasks | Gains | None = None
     exclusion: ExclusionRule | None = None

@@ -27,6 +27,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "spark.master": "",
     "spark.default.parallelism": "",
     "spark.driver.cores": "1",
+    "spark.driver.supervise": "false",
     "spark.dynamicAllocation.enabled": "false",
     "spark.dynamicAllocation.minExecutors": "0",
     "spark.dynamicAllocation.maxExecutors": "2147483647",

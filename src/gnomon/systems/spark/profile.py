@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gnomon.control.batch.rules import AllocationRule, ExclusionRule, LocalityRule, Rules
+from gnomon.control.batch.rules import AGAIN, FAILS, AllocationRule, ExclusionRule, LocalityRule, Rules
 from gnomon.model.errors import InputError
 from gnomon.model.operation import Enforcement, Heartbeat, Operation
 from gnomon.model.resources import E4, NEVER
@@ -44,6 +44,8 @@ def rules_of(
         resubmit_ns=RESUBMIT_MS * MS,
         fetch_fails_ns=conf.whole("spark.shuffle.io.maxRetries") * conf.time_ns("spark.shuffle.io.retryWait"),
         outputs_survive=conf.truth("spark.shuffle.service.enabled"),
+        driver=AGAIN if conf.truth("spark.driver.supervise") else FAILS,
+        driver_attempts=NEVER,
         locality=_locality(conf),
         copies=_copies(conf) if conf.truth("spark.speculation") else None,
         exclusion=_exclusion(conf) if conf.truth("spark.excludeOnFailure.enabled") else None,
