@@ -81,8 +81,8 @@ _WORDS: Final[Sequence[tuple[str, Meaning]]] = (
         Meaning(
             "decommission",
             "it was decommissioned: its node is drained or reclaimed",
-            "let shuffle blocks be "
-            "moved in time (spark.storage.decommission.shuffleBlocks.enabled), or do not evict executors",
+            "let shuffle blocks be moved in time (spark.storage.decommission.shuffleBlocks.enabled), or do not evict "
+            "executors; with spark.stage.ignoreDecommissionFetchFailure=true (from 3.4 on) they do not abort a job",
         ),
     ),
     (

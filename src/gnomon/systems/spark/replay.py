@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
@@ -70,16 +70,33 @@ def replay(application: Application, *, exact: bool = False) -> Replay:
     first = 0
     for number, found in lengths.items():
         stage = application.stages[number]
-        parents = tuple(sorted({same.get(parent, parent) for parent in stage.parents} & lengths.keys()))
-        stages[number] = StagePlan(number, stage.name, first, len(found), parents, writes=number in read)
+        parents = {same.get(parent, parent) for parent in stage.parents} & lengths.keys()
+        before = tuple(sorted(parent for parent in parents if parent < number))  # as Spark numbers them
+        stages[number] = StagePlan(number, stage.name, first, len(found), before, writes=number in read)
         first += len(found)
     jobs = _jobs(application, known, {number: same.get(number, number) for number in application.stages}, stages)
+    plan = _needed(BatchPlan(jobs, stages))
+    lengths = {number: lengths[number] for number in plan.stages}
     return Replay(
-        BatchPlan(jobs, stages),
+        plan,
         Recorded(lengths, _records(application, lengths)),
         known,
         tuple(_notes(application, lengths)),
     )
+
+
+def _needed(plan: BatchPlan) -> BatchPlan:
+    """Without stages that no job needs, as in a log that lacks the job, or what it says of its stages."""
+    wanted = {stage for job in plan.jobs.values() for stage in plan.ancestors(job.result)}
+    if wanted >= plan.stages.keys():
+        return plan
+    stages: dict[int, StagePlan] = {}
+    first = 0
+    for number, stage in plan.stages.items():
+        if number in wanted:
+            stages[number] = replace(stage, first=first)
+            first += stage.tasks
+    return replace(plan, stages=stages)
 
 
 def _jobs(
