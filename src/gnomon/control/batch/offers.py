@@ -81,10 +81,11 @@ class Offers:
             self._tell(tasks)
 
     def _in_order(self, waiting: Sequence[Tasks]) -> list[Tasks]:
-        """Who is offered slots before whom."""
+        """Who is offered slots before whom. Where early tasks come first, those that were tried before, and for which
+        the early ones may wait, come before them (``PRIORITY_FAST_FAIL_MAP`` of ``RMContainerAllocator``)."""
         rules = self._driver.rules
         ordered = order(waiting, rules.mode, rules.pools)
-        return ordered if rules.early_e4 is None else sorted(ordered, key=lambda tasks: not tasks.plan.overlaps)
+        return ordered if rules.early_e4 is None else sorted(ordered, key=_urgency)
 
     def _most(self, tasks: Tasks) -> int:
         """How many slots a set may hold."""
@@ -221,3 +222,10 @@ class Offers:
             task = tasks.plan.first + partition
             cause = max(int(board.w.arrive_row[task]), tasks.row)
             board.row(Kind.WAIT, task=task, cause=cause, reason=Reason.RESOURCES, value=-1)
+
+
+def _urgency(tasks: Tasks) -> int:
+    """0 for those tried before, 1 for early ones, 2 for the rest."""
+    if tasks.plan.overlaps:
+        return 1
+    return 0 if any(partition in tasks.tries for partition in tasks.ready) else 2
