@@ -134,7 +134,8 @@ def test_a_function_that_raises_is_tried_four_times_and_then_fails_the_job() -> 
 
     flow = Dataflow("broken")
     flow.source([["x"]]).map(broken).map(lambda number: (number, 1)).reduce_by_key(add).sink("out")
-    run = simulated(flow)
+    assert len(simulated(flow, settings=Settings(map_attempts=2)).of(Kind.FAIL)) == 2
+    run = simulated(flow, settings=Settings(reduce_attempts=9))
     assert len(run.of(Kind.FAIL)) == 4
     (failed,) = run.said("JobFailed")
     assert "task 0 failed 4 times" in failed["message"]
@@ -149,6 +150,22 @@ def test_uber_runs_all_in_one_place_one_after_the_other() -> None:
     starts = [t for t, _ in run.rows(Kind.START)]
     assert starts == [0, *(t for t, _ in run.rows(Kind.END)[:-1])]
     assert run.facts("0001_m_000000")["start_ns"] == 0
+
+
+@pytest.mark.parametrize(("attempts", "goes_on"), [(2, True), (1, False)])
+def test_a_new_master_takes_over_what_is_done_and_starts_the_rest_anew(attempts: int, goes_on: bool) -> None:
+    lines = [["a b"], ["a b c d e f g h"]]
+    lost_at, back_after = 6 * S, 4 * S  # one of two maps is done
+    fault = Failure(Fault.LEADER, lost_at, back_after)
+    run = simulated(word_count(lines), settings=Settings(master_attempts=attempts), faults=[fault])
+    assert len(run.said("DriverLost")) == 1
+    if not goes_on:
+        assert [facts["message"] for facts in run.said("JobFailed")] == ["the driver is lost"]
+        assert run.output == {}
+        return
+    assert run.output == simulated(word_count(lines)).output
+    again = [task for t, task in run.rows(Kind.START) if "_m_" in task and t >= lost_at + back_after]
+    assert again == ["0001_m_000001"], "the map that was done is taken over"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -124,7 +124,7 @@ class Losses:
             tasks = driver.current[number]
             tasks.failures[partition] = tasks.failures.get(partition, 0) + 1
             row = driver.say("OutputFailed", row, stage=number, index=partition, message="too many fetch failures")
-            if tasks.failures[partition] >= driver.rules.max_failures:
+            if tasks.failures[partition] >= (stage.plan.attempts or driver.rules.max_failures):
                 driver.aborts.append((number, f"task {partition}: too many fetch failures", row))
             elif stage.runs:
                 driver.want_again(number, partition)

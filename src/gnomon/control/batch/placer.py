@@ -144,7 +144,7 @@ class BatchPlacer(Placer):
         elif reason not in _NOT_ITS_FAULT:
             tasks.failures[partition] = tasks.failures.get(partition, 0) + 1
             self._exclusion.failed(tasks, partition, run.where.node)
-        count, limit = tasks.failures.get(partition, 0), self.driver.rules.max_failures
+        count, limit = tasks.failures.get(partition, 0), tasks.plan.attempts or self.driver.rules.max_failures
         wanted = run.where.stage.number in self.driver.stages.of and tasks.job in self.driver.stages.active
         fails = wanted and (count >= limit or run.course.fatal)
         if fails:

@@ -23,6 +23,7 @@ class StagePlan:
     - ``writes``: its output stays where it was made, for others to fetch (not the last stage of a job).
     - ``deterministic``: a task run again gives the same records in the same order.
     - ``copies``: slow tasks may get a second copy.
+    - ``attempts``: a task that failed so often fails the job (0: as the rules say).
     - ``overlaps_e4``: its tasks may start when so much of its parents is done (10,000: all), and then wait inside.
     """
 
@@ -35,6 +36,7 @@ class StagePlan:
     deterministic: bool = True
     barrier: bool = False
     copies: bool = True
+    attempts: int = 0
     overlaps_e4: int = E4
 
     @property

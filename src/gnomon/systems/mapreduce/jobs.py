@@ -151,6 +151,7 @@ class _Making:
         """The same as the placer takes it."""
         stages, first = {}, 0
         for part in self.parts:
+            known, reduce = self.settings, part.role is Role.REDUCE
             stages[part.number] = StagePlan(
                 part.number,
                 part.name,
@@ -158,8 +159,9 @@ class _Making:
                 part.tasks,
                 tuple(dict.fromkeys(writer for _, writer in part.reads)),
                 writes=part.shuffles is not None,
-                copies=self.settings.reduce_speculative if part.role is Role.REDUCE else self.settings.map_speculative,
-                overlaps_e4=self.settings.slowstart_e4 if part.role is Role.REDUCE else 10_000,
+                copies=known.reduce_speculative if reduce else known.map_speculative,
+                attempts=known.reduce_attempts if reduce else known.map_attempts,
+                overlaps_e4=known.slowstart_e4 if reduce else 10_000,
             )
             first += part.tasks
         results = {part.job: part.number for part in self.parts if part.shuffles is None}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.control.batch.plan import Batch
-from gnomon.control.batch.rules import ReportRule, Rules
+from gnomon.control.batch.rules import RECOVERS, ReportRule, Rules
 from gnomon.dataflow.layout import Splits
 from gnomon.dataflow.serialise import generic
 from gnomon.dataflow.splits import Split
@@ -115,13 +115,14 @@ def rules_of(settings: Settings) -> Rules:
     """The rules of the application master, as the batch placer has them."""
     gains = Gains(settings.scan_after_none_ns, settings.scan_after_one_ns, cap=settings.speculation)
     return Rules(
-        max_failures=max(settings.map_attempts, settings.reduce_attempts),
         eager=True,
         by_beat=True,
         early_e4=settings.rampup_e4,
         room_e4=settings.preemption_e4,
         copies=gains if settings.map_speculative or settings.reduce_speculative else None,
         reports=ReportRule(limits=settings.fetch_limits),
+        driver=RECOVERS,
+        driver_attempts=settings.master_attempts,
     )
 
 
