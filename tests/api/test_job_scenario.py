@@ -84,6 +84,11 @@ def test_what_is_wrong_is_said_with_its_place(job: Path, text: str, message: str
     assert message in str(error.value)
 
 
+def test_a_job_without_a_system(job: Path) -> None:
+    with pytest.raises(InputError, match=r"which system runs it\?"):
+        scenario_of(Arguments([str(job)], cluster="4"))
+
+
 def test_input_that_is_not_there(job: Path) -> None:
     for file in (job.parent / "input").iterdir():
         file.unlink()

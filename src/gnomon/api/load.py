@@ -19,6 +19,7 @@ import numpy as np
 
 from gnomon import traces
 from gnomon.api.recognise import PLAIN, SCENARIO, is_scenario, recognise
+from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import Path, read_start
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.model.cluster import Cluster
@@ -147,7 +148,8 @@ def _of_python(file: str) -> list[Scenario]:
     """Run a Python file, and take what it calls ``scenario``. What it raises is an InputError with its line."""
     read_start(file)
     try:
-        made = runpy.run_path(file).get("scenario")
+        names = runpy.run_path(file)
+        made = names.get("scenario")
         made = made() if callable(made) else made
     except InputError:
         raise
@@ -156,6 +158,9 @@ def _of_python(file: str) -> list[Scenario]:
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         message = str(error).partition("\n")[0]
         raise InputError(f"{type(error).__name__}: {message}", file=file, line=line) from error
+    if made is None and any(type(value).__name__ == "Dataflow" for value in names.values()):
+        allowed = ", ".join(name for name, system in SYSTEMS.items() if system.jobs)
+        raise InputError("a job of dataflow: which system runs it?", file=file, field="--system", allowed=allowed)
     scenarios = made if isinstance(made, list | tuple) else [made]
     if not scenarios or not all(isinstance(scenario, Scenario) for scenario in scenarios):
         raise InputError(

@@ -36,16 +36,20 @@ class Phase:
 
 
 def summarise(scenario: Scenario, log: Log) -> Summary:
-    """What a run came to. ``phases``: by job, ``map`` and ``reduce``; ``counters``: by job, Hadoop's names."""
+    """What a run came to. ``phases``: by job, ``map`` and ``reduce``; ``counters``: by job, Hadoop's names;
+    ``failures``: why jobs failed."""
     phases = _phases(scenario, log)
     jobs = sorted({one.job for one in phases})
     counters = {job: counters_of([one for one in phases if one.job == job]) for job in jobs}
+    failures = [str(facts["message"]) for _, facts in sorted(log.details.items()) if facts.get("reason") == "JobFailed"]
     data: dict[str, Any] = {
+        "failures": failures,
         "phases": [_data(one) for one in phases],
         "counters": {f"{job:04d}": dict(counters[job]) for job in jobs},
     }
-    listings = (_phase_table(phases), *(_counter_table(job, counters[job], len(jobs)) for job in jobs))
-    return Summary(data, listings)
+    failed = [Listing(["JOB FAILED"], [[line] for text in failures for line in text.splitlines()])] if failures else []
+    counted = [_counter_table(job, counters[job], len(jobs)) for job in jobs]
+    return Summary(data, (_phase_table(phases), *failed, *counted))
 
 
 def _phases(scenario: Scenario, log: Log) -> list[Phase]:

@@ -144,6 +144,22 @@ def test_a_function_that_raises_is_tried_four_times_and_then_fails_the_job() -> 
     assert run.output == {}
 
 
+def test_keys_without_an_order_fail_the_job() -> None:
+    flow = Dataflow("unsortable")
+    flow.source([["a", 1]]).map(lambda key: (key, 1)).group_by_key(partitions=1).sink("out")
+    run = simulated(flow)
+    summary = run.run.summary
+    assert summary is not None
+    assert len(run.of(Kind.FAIL)) == 4
+    assert "keys have no order among them" in summary.data["failures"][0]
+    assert [listing.headers[0] for listing in summary.listings][1] == "JOB FAILED"
+
+
+@pytest.mark.parametrize("lines", [[[]], [[""], []]])
+def test_empty_input_gives_empty_files(lines: list[list[str]]) -> None:
+    assert simulated(word_count(lines)).output == {"part-r-00000": [], "part-r-00001": [], "_SUCCESS": None}
+
+
 def test_uber_runs_all_in_one_place_one_after_the_other() -> None:
     run = simulated(word_count(EVERYONE, reduces=1), settings=Settings(uber=True))
     assert len(run.run.scenario.cluster.nodes) == 1

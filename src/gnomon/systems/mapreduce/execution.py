@@ -15,7 +15,6 @@ from typing import Any
 from gnomon.control.batch import plan
 from gnomon.control.batch.plan import Course, StagePlan, Where
 from gnomon.dataflow.commit import Output
-from gnomon.dataflow.failing import UserError
 from gnomon.dataflow.layout import Exchange
 from gnomon.dataflow.sampling import bounds_of
 from gnomon.dataflow.sorting import Segment
@@ -113,14 +112,14 @@ class Tasks(plan.Execution):
         part = self._parts[where.stage.number]
         try:
             return self._map(part, where) if part.role is Role.MAP else self._reduce(part, where)
-        except UserError as error:
+        except InputError as error:
             return Course(self._runner.costs.start_ns, fails=str(error))
 
     def resume(self, where: Where, ran_ns: int) -> Course:
         """All is there: what is left to copy, and what follows."""
         try:
             return self._finish(self._parts[where.stage.number], where, self._copying[_key(where)])
-        except UserError as error:
+        except InputError as error:
             return Course(0, fails=str(error))
 
     def done(self, where: Where) -> Mapping[str, int | str]:
