@@ -124,6 +124,7 @@ SYSTEMS: Final = {
             placer="gnomon.control.batch.placer:BatchPlacer",
             jobs="gnomon.systems.spark.scenario:read_job",
             explainer="gnomon.insight.spark:explain",
+            summariser="gnomon.insight.spark.run_summary:summarise",
             recorder="gnomon.insight.spark:explain_recorded",
             tables="gnomon.insight.spark.views:view",
         ),

@@ -63,6 +63,18 @@ def test_a_node_lost_while_its_stage_runs_has_its_done_tasks_put_back() -> None:
         assert [(stage, p) for _, stage, p, _ in found.starts][-3:-1] == [(0, 2), (0, 0)]
 
 
+def test_a_node_that_restarted_before_anybody_noticed_has_no_output_any_more() -> None:
+    plan = one_job({"tasks": 2}, {"tasks": 1, "parents": (0,)})
+    restart = Failure(Fault.REBOOT, at_ns=11, for_ns=2, targets=("node/n0",))
+    found = ran(plan, 10, nodes=[1, 1], faults=[restart], rules=Rules(stage_ns=5, absent_ns=1, resubmit_ns=200))
+    assert [(one["stage"], one["attempt"], one["tasks"]) for one in found.said("StageSubmitted")] == [
+        (0, 0, 2),
+        (1, 0, 1),
+        (0, 1, 1),
+        (1, 1, 1),
+    ]
+
+
 def test_outputs_that_somebody_else_serves_are_not_lost() -> None:
     plan = one_job({"tasks": 2}, {"tasks": 2, "parents": (0,)})
     rules = Rules(outputs_survive=True, stage_ns=5)

@@ -27,6 +27,7 @@ class Losses:
         self._reports = Reports(driver, self.fail_outputs)
         self._to_submit: set[int] = set()
         self._makers: set[int] = set()
+        self._stopped: set[int] = set()
         self._timer = -1
 
     # ------------------------------------------------------------------ before an attempt starts
@@ -61,6 +62,7 @@ class Losses:
         if driver.rules.outputs_survive or driver.hands.is_up(node):
             return
         driver.execution.reach(number, False)
+        self._stopped.add(number)
         if driver.rules.eager:
             self._readers.hold(row)
             self._reports.silent(number, row)
@@ -87,12 +89,14 @@ class Losses:
         self._reports.started(task, self._driver.running[task])
 
     def heard(self, node: int, row: int) -> None:
-        """A node (of the world) is there again. With ``eager`` rules, whose readers may have waited for it, what was on
-        it is gone: a node that starts anew clears its local folders."""
+        """A node (of the world) is there again. What was on it is gone, if it had stopped: its processes are new, and
+        clear their local folders."""
         if not self._driver.hands.is_up(node):
             return
         number = self._driver.of_world[node]
-        if self._driver.rules.eager and self._reports.was_silent(number):
+        was_silent = self._reports.was_silent(number) if self._driver.rules.eager else number in self._stopped
+        self._stopped.discard(number)
+        if was_silent:
             self._lose_outputs(number, row)
         self._driver.execution.reach(number, True)
         self._readers.go_on()

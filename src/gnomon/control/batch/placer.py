@@ -136,7 +136,7 @@ class BatchPlacer(Placer):
         if run is None:
             return usual
         tasks, partition = run.tasks, run.where.partition
-        message = run.course.fails
+        message = run.course.fails if reason is Reason.EXIT else ""
         if message:
             self._board.details[row] = {**self._board.details.get(row, {}), "message": message}
         if run.lacks is not None and reason is Reason.EXIT:

@@ -162,7 +162,7 @@ class Tasks(Execution):
             "input_bytes": amounts.input,
             "local_bytes": amounts.local,
             "remote_bytes": amounts.remote,
-            "written_bytes": amounts.written,
+            "shuffle_write_bytes" if stage.writes is not None else "output_bytes": amounts.written,
         }
         return {name: amount for name, amount in facts.items() if amount}
 

@@ -1,0 +1,160 @@
+"""The summary of a run of Spark: its jobs and stage attempts in the columns of Spark's UI, from the log alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gnomon.engine.log import Kind, Log, Reason
+from gnomon.insight.listing import Listing, Summary
+from gnomon.model.quantity import format_duration, format_memory
+from gnomon.model.scenario import Scenario
+
+NOTHING: Final = "-"
+_SUMS: Final = ("input_bytes", "shuffle_read_bytes", "shuffle_write_bytes", "records_read", "records_written")
+_MS: Final = 1_000_000
+_LOST: Final = (Reason.NODE, Reason.KILLED, Reason.EVICTED, Reason.DRAINED, Reason.DELETED)
+
+
+@dataclass
+class Job:
+    """A job. Times ns, -1: never. ``error``: why it failed."""
+
+    number: int
+    name: str
+    start_ns: int
+    end_ns: int = -1
+    error: str = ""
+
+    @property
+    def status(self) -> str:
+        """Spark's word."""
+        return "FAILED" if self.error else "SUCCEEDED" if self.end_ns >= 0 else "RUNNING"
+
+
+@dataclass
+class Attempt:
+    """An attempt of a stage. ``lost``: attempts of tasks that ended with their executor; ``sums``: of the done ones."""
+
+    stage: int
+    attempt: int
+    name: str
+    tasks: int
+    start_ns: int
+    end_ns: int = -1
+    done: int = 0
+    failed: int = 0
+    lost: int = 0
+    copies: int = 0
+    sums: dict[str, int] = field(default_factory=dict)
+
+
+def summarise(scenario: Scenario, log: Log) -> Summary:
+    """What a run came to. ``jobs`` and ``stages``, each attempt of one."""
+    jobs, attempts = _read(log)
+    data: dict[str, Any] = {
+        "jobs": [_job_data(one) for one in jobs.values()],
+        "stages": [_attempt_data(one) for _, one in sorted(attempts.items())],
+    }
+    return Summary(data, (_job_table(jobs), _stage_table(attempts)))
+
+
+def _read(log: Log) -> tuple[dict[int, Job], dict[tuple[int, int], Attempt]]:
+    jobs: dict[int, Job] = {}
+    attempts: dict[tuple[int, int], Attempt] = {}
+    runs: dict[int, Attempt] = {}
+    for row, (kind, task, t_ns) in enumerate(
+        zip(log.kind.tolist(), log.subject.tolist(), log.t_ns.tolist(), strict=True)
+    ):
+        facts = log.details.get(row, {})
+        if kind == Kind.EVENT:
+            _said(facts, t_ns, jobs, attempts)
+        elif kind == Kind.START and "stage_attempt" in facts:
+            runs[task] = attempts[int(facts["stage"]), int(facts["stage_attempt"])]
+        elif task in runs:
+            _happened(runs[task], Kind(kind), Reason(int(log.reason[row])), facts)
+    return jobs, attempts
+
+
+def _said(
+    facts: Mapping[str, int | str], t_ns: int, jobs: dict[int, Job], attempts: dict[tuple[int, int], Attempt]
+) -> None:
+    """What the driver says."""
+    reason = facts.get("reason")
+    if reason == "JobSubmitted":
+        jobs[int(facts["job"])] = Job(int(facts["job"]), str(facts["message"]), t_ns)
+    elif reason in ("JobEnded", "JobFailed"):
+        job = jobs[int(facts["job"])]
+        job.end_ns, job.error = t_ns, str(facts.get("message", ""))
+    elif reason == "StageSubmitted":
+        key = int(facts["stage"]), int(facts["attempt"])
+        attempts[key] = Attempt(*key, str(facts["message"]), int(facts["tasks"]), t_ns)
+    elif reason == "StageCompleted":
+        attempts[int(facts["stage"]), int(facts["attempt"])].end_ns = t_ns
+
+
+def _happened(one: Attempt, kind: Kind, reason: Reason, facts: Mapping[str, int | str]) -> None:
+    """What a row about one of its tasks adds."""
+    if kind is Kind.END:
+        one.done += 1
+        read = {**facts, "shuffle_read_bytes": int(facts.get("local_bytes", 0)) + int(facts.get("remote_bytes", 0))}
+        for name in _SUMS:
+            one.sums[name] = one.sums.get(name, 0) + int(read.get(name, 0))
+    elif kind is Kind.FAIL and reason in _LOST:
+        one.lost += 1
+    elif kind is Kind.FAIL:
+        one.failed += 1
+    elif kind is Kind.COPY and reason is Reason.SPECULATIVE:
+        one.copies += 1
+
+
+def _job_data(one: Job) -> dict[str, Any]:
+    times = {"submitted_s": one.start_ns / 1e9, **({"ended_s": one.end_ns / 1e9} if one.end_ns >= 0 else {})}
+    return {"job": one.number, "name": one.name, "status": one.status, **times, "error": one.error}
+
+
+def _attempt_data(one: Attempt) -> dict[str, Any]:
+    times = {"submitted_s": one.start_ns / 1e9, **({"completed_s": one.end_ns / 1e9} if one.end_ns >= 0 else {})}
+    counts = {name: getattr(one, name) for name in ("tasks", "done", "failed", "lost", "copies")}
+    return {"stage": one.stage, "attempt": one.attempt, "name": one.name, **counts, **times, **one.sums}
+
+
+def _job_table(jobs: Mapping[int, Job]) -> Listing:
+    rows = [
+        [
+            str(one.number),
+            one.name,
+            one.status,
+            _time(one.start_ns),
+            _time(one.end_ns - one.start_ns) if one.end_ns >= 0 else NOTHING,
+            one.error.partition("\n")[0] or NOTHING,
+        ]
+        for one in jobs.values()
+    ]
+    return Listing(["JOB", "DESCRIPTION", "STATUS", "SUBMITTED", "DURATION", "ERROR"], rows, right=(0, 3, 4))
+
+
+def _time(ns: int) -> str:
+    """To the ms, as Spark's UI has it."""
+    return format_duration((ns + _MS // 2) // _MS * _MS)
+
+
+def _stage_table(attempts: Mapping[tuple[int, int], Attempt]) -> Listing:
+    headers = ["STAGE", "DESCRIPTION", "TASKS", "FAILED", "LOST", "COPIES", "SUBMITTED", "DURATION"]
+    headers += ["INPUT", "SHUFFLE-READ", "SHUFFLE-WRITE"]
+    rows = []
+    for _, one in sorted(attempts.items()):
+        sizes = [one.sums.get(f"{name}_bytes", 0) for name in ("input", "shuffle_read", "shuffle_write")]
+        rows.append(
+            [
+                f"{one.stage}" if one.attempt == 0 else f"{one.stage} ({one.attempt})",
+                one.name,
+                f"{one.done}/{one.tasks}",
+                *(str(count) if count else NOTHING for count in (one.failed, one.lost, one.copies)),
+                _time(one.start_ns),
+                _time(one.end_ns - one.start_ns) if one.end_ns >= 0 else NOTHING,
+                *(format_memory(size) if size else NOTHING for size in sizes),
+            ]
+        )
+    return Listing(headers, rows, right=(2, 3, 4, 5, 6, 7, 8, 9, 10))

@@ -1,0 +1,53 @@
+"""What a run of Spark's jobs came to, against what is known of it by hand."""
+
+from dataclasses import replace
+from operator import add
+
+from gnomon.api import simulate
+from gnomon.dataflow import Dataflow
+from gnomon.insight.spark.run_summary import summarise
+from gnomon.model.cluster import Cluster, Node
+from gnomon.model.fault import Failure, Fault
+from gnomon.model.resources import Resources
+from gnomon.model.scenario import Scenario
+from gnomon.systems.spark.scenario import read_job
+
+MS = 1_000_000
+
+
+def word_count() -> Scenario:
+    flow = Dataflow("wordcount")
+    words = flow.source([["welcome everyone"], ["hello everyone"]]).flat_map(str.split)
+    words.map(lambda word: (word, 1), name="pairs").reduce_by_key(add, partitions=2, name="counts").collect()
+    executors = Cluster(tuple(Node(f"e{n}", Resources(cpu_milli=1000)) for n in range(2)))
+    return read_job(flow.graph(), lambda each: ({}, {}), executors, [], options={})
+
+
+def test_jobs_and_stages_with_their_records_and_bytes() -> None:
+    scenario = word_count()
+    data = summarise(scenario, simulate(scenario).log).data
+    assert [(one["job"], one["status"]) for one in data["jobs"]] == [(0, "SUCCEEDED")]
+    maps, reduces = data["stages"]
+    assert (maps["tasks"], maps["done"], maps["records_read"], maps["records_written"]) == (2, 2, 2, 4)
+    assert (reduces["tasks"], reduces["done"], reduces["records_read"], reduces["records_written"]) == (2, 2, 4, 3)
+    assert maps["shuffle_write_bytes"] == reduces["shuffle_read_bytes"] > 0
+
+
+def test_a_stage_that_came_again_is_a_row_of_its_own() -> None:
+    restart = Failure(Fault.REBOOT, at_ns=10 * MS, for_ns=2 * MS, targets=("node/e0",))
+    scenario = replace(word_count(), faults=(restart,))
+    summary = summarise(scenario, simulate(scenario).log)
+    stages = [(one["stage"], one["attempt"], one["tasks"]) for one in summary.data["stages"]]
+    assert stages == [(0, 0, 2), (0, 1, 1), (1, 0, 2), (1, 1, 2)]
+    assert [row[0] for row in summary.listings[1].rows] == ["0", "0 (1)", "1", "1 (1)"]
+
+
+def test_a_job_that_failed_says_why() -> None:
+    flow = Dataflow("bad")
+    flow.source([["a"]]).map(lambda word: 1 // 0, name="parse").collect()
+    scenario = read_job(flow.graph(), lambda each: ({}, {}), 1, [], options={})
+    summary = summarise(scenario, simulate(scenario).log)
+    (job,) = summary.data["jobs"]
+    assert job["status"] == "FAILED"
+    assert "ZeroDivisionError" in job["error"]
+    assert summary.data["stages"][0]["failed"] == 4
