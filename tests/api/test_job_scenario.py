@@ -34,6 +34,8 @@ def test_the_command_line(job: Path) -> None:
     run = simulate(scenario_of(Arguments([str(job)], cluster="4", system="mapreduce")), invariants=True)
     assert run.metrics()["done"] == 4
     assert len(run.scenario.cluster.nodes) == 4
+    splits = [facts["split"] for _, facts in sorted(run.log.details.items()) if "split" in facts]
+    assert sorted(splits) == ["input/a.txt:0+17", "input/b.txt:0+15"]
 
 
 def test_a_scenario_file_with_options_faults_and_nodes(job: Path) -> None:

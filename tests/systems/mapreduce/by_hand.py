@@ -54,7 +54,7 @@ class ByHand:
 
     def done(self, part: int, task: int, number: int = 0) -> dict[str, int | str]:
         found = dict(self.tasks.done(self.where(part, task, number)))
-        self.counts.update({name: int(value) for name, value in found.items()})
+        self.counts.update({name: value for name, value in found.items() if isinstance(value, int)})
         return found
 
     def run(self) -> list[list[Any]]:

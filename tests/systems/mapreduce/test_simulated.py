@@ -45,6 +45,7 @@ def test_phases_bytes_and_files_are_in_the_log(calm: Simulated) -> None:
     assert moved == sum(one["MAP_OUTPUT_MATERIALIZED_BYTES"] for one in maps) == 25 + 23 + 4 * 2 + 4 * 6
     assert sum(one["SHUFFLED_MAPS"] for one in reduces) == 2 * 2
     assert [one["spills"] for one in maps] == [1, 1]
+    assert [one["committed"] for one in reduces] == ["part-r-00000", "part-r-00001"]
 
 
 def test_no_reduce_function_is_called_before_every_map_is_done() -> None:
@@ -57,6 +58,8 @@ def test_no_reduce_function_is_called_before_every_map_is_done() -> None:
     facts = run.facts("0001_r_000000")
     assert start == maps[0] < maps[-1], "started with the first map that was done"
     assert end == maps[-1] + (end - maps[-1])
+    (barrier,) = run.said("BarrierOpened")
+    assert barrier["t"] == maps[-1]
     assert facts["copy_ns"] > maps[-1] - start - S, "it waited, copying, for the last"
     assert end - maps[-1] < facts["sort_ns"] + facts["reduce_ns"] + facts["write_ns"] + S // 100
 

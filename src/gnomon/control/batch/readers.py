@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gnomon.control.batch.driver import Driver, Running
 from gnomon.control.batch.task_sets import Tasks
-from gnomon.engine.log import Reason
+from gnomon.engine.log import Kind, Reason
 from gnomon.model.resources import E4, NEVER
 
 
@@ -67,6 +67,9 @@ class Readers:
         course = driver.execution.resume(run.where, ran_ns)
         run.open = False
         run.course = replace(course, reads_ns=ran_ns + course.reads_ns, details=run.course.details)
+        said: dict[str, int | str] = {"reason": "BarrierOpened", "stage": run.where.stage.number}
+        said |= {"index": run.where.partition, "waited_ns": ran_ns}
+        driver.board.row(Kind.EVENT, task=task, cause=int(driver.board.w.start_row[task]), details=said)
         driver.hands.rest(task, NEVER if course.fails else course.length_ns)
         if course.fails:
             driver.timers.at(driver.board.now + course.length_ns, lambda: self._fail(task, run))

@@ -44,10 +44,12 @@ class Copying:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What maps read. ``size``: bytes, by task; ``hosts``: the nodes (of the cluster) that have it, by task."""
+    """What maps read, by task. ``size``: bytes; ``hosts``: the nodes (of the cluster) that have it; ``splits``: the
+    place in its file, as text."""
 
     size: Mapping[Place, int] = field(default_factory=dict)
     hosts: Mapping[Place, tuple[int, ...]] = field(default_factory=dict)
+    splits: Mapping[Place, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class Tasks(plan.Execution):
         self._forget(place)
         phases = {f"{name}_ns": length for name, length in attempt.phases.items()}
         spills = {} if attempt.output is None else {"spills": len(attempt.output.spills)}
-        return {**phases, **spills, **attempt.counts}
+        files = {"committed": self._file(part, where.partition)} if part.shuffles is None else {}
+        return {**phases, **spills, **files, **attempt.counts}
 
     def lost(self, stage: StagePlan, partition: int) -> None:
         """The output of a map is gone; who has copied it keeps that."""
@@ -158,6 +161,8 @@ class Tasks(plan.Execution):
         )
         self._trying[_key(where)] = attempt
         facts: dict[str, int | str] = {"input_bytes": self._input_bytes(part, where.partition)}
+        if place in self._work.inputs.splits:
+            facts["split"] = self._work.inputs.splits[place]
         return Course(attempt.length_ns, details=facts)
 
     def _input_bytes(self, part: Part, index: int) -> int:
@@ -248,13 +253,15 @@ class Tasks(plan.Execution):
     def _commit(self, part: Part, where: Where, attempt: Attempt) -> None:
         """The task's file, and after the last task the job's output."""
         output = self.outputs[part.job]
-        letter = "r" if part.role is Role.REDUCE else "m"
         task = where.partition
         if output.may_commit(task, where.number):
-            output.write(task, where.number, {f"part-{letter}-{task:05d}": attempt.records})
+            output.write(task, where.number, {self._file(part, task): attempt.records})
             output.commit_task(task, where.number)
         if all((part.number, other) in self.made for other in range(part.tasks)) and not output.is_complete:
             output.commit_job()
+
+    def _file(self, part: Part, task: int) -> str:
+        return f"part-{part.role[0]}-{task:05d}"
 
     def _forget(self, place: Place) -> None:
         for key in [key for key in self._trying if key[:2] == place]:

@@ -176,6 +176,7 @@ def _inputs(jobs: Jobs, settings: Settings, cluster: Cluster, cuts: Mapping[int,
     """How much each map reads, and which nodes have it."""
     size: dict[Place, int] = {}
     hosts: dict[Place, tuple[int, ...]] = {}
+    splits: dict[Place, str] = {}
     blocks = _Blocks(settings, cluster, seed)
     for part in jobs.parts:
         if part.role is not Role.MAP or part.identity:
@@ -183,10 +184,13 @@ def _inputs(jobs: Jobs, settings: Settings, cluster: Cluster, cuts: Mapping[int,
         for task in range(part.tasks):
             read = part.source.splits(task)
             size[part.number, task] = sum(_size(part, source, index, cuts) for source, index in read)
+            said = [cuts[source][index] for source, index in read if source in cuts]
+            if said:
+                splits[part.number, task] = ", ".join(f"{one.file}:{one.offset}+{one.length}" for one in said)
             near = [blocks.of(cuts[source][index]) for source, index in read if source in cuts]
             if near:
                 hosts[part.number, task] = near[0]
-    return Inputs(size, hosts)
+    return Inputs(size, hosts, splits)
 
 
 def _size(part: Part, source: int, index: int, cuts: Mapping[int, Sequence[Split]]) -> int:
