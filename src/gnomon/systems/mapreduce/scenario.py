@@ -19,6 +19,7 @@ from gnomon.dataflow.storage import place_replicas
 from gnomon.engine.streams import stream
 from gnomon.formats.files import Path
 from gnomon.model.cluster import Cluster, Node
+from gnomon.model.errors import InputError
 from gnomon.model.operation import Heartbeat, Operation
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario
@@ -156,6 +157,8 @@ def _rows(jobs: Jobs, settings: Settings, cluster: Cluster, notes: Sequence[Note
     """A row for every task, by Hadoop's numbers: job, m or r, number in the job."""
     memory = all(node.capacity.memory_bytes for node in cluster.nodes)
     shapes = {role: Shape(_asked(settings, role, memory=memory)) for role in Role}
+    for role in {part.role for part in jobs.parts if part.tasks}:
+        _check_room(role, shapes[role].request, cluster)
     rows, counted = [], dict[tuple[int, Role], int]()
     for _, stage, _ in jobs.batch.rows():
         part = jobs.parts[stage.number]
@@ -165,6 +168,19 @@ def _rows(jobs: Jobs, settings: Settings, cluster: Cluster, notes: Sequence[Note
         task = f"{part.job + 1:04d}_{part.role[0]}_{number:06d}"
         rows.append(Task(task, shapes[part.role], submit_ns=NEVER, duration_ns=NEVER, job=name))
     return replace(Work.from_tasks(rows), notes=tuple(notes))
+
+
+def _check_room(role: Role, asked: Resources, cluster: Cluster) -> None:
+    """Raise InputError where no node has room for a container: MRAppMaster would kill such a job ("capability required
+    is more than the supported max container capability in the cluster")."""
+    for what, want, most, unit in (
+        ("memory.mb", asked.memory_bytes, max(node.capacity.memory_bytes for node in cluster.nodes), 2**20),
+        ("cpu.vcores", asked.cpu_milli, max(node.capacity.cpu_milli for node in cluster.nodes), 1000),
+    ):
+        if want > most:
+            problem = f"no node has room for a {role}: the job would be killed"
+            option = f"mapreduce.{role}.{what}"
+            raise InputError(problem, field=option, found=want // unit, allowed=f"at most {most // unit}")
 
 
 def _asked(settings: Settings, role: Role, *, memory: bool) -> Resources:
