@@ -93,6 +93,15 @@ def test_options_and_pools_may_be_files(tmp_path: Path, log: Path) -> None:
     assert rules.pools["default"].weight == 2
 
 
+def test_pools_of_a_file_that_a_log_only_names_are_said_to_be_unknown(tmp_path: Path) -> None:
+    scenario = scenario_of(Arguments([str(GOLDEN / "spark-pools-fair-weight.jsonl.gz")]))
+    assert "spark.scheduler.allocation.file" in [note.field for note in scenario.work.notes]
+    (tmp_path / "pools.xml").write_text("<allocations><pool name='a'><weight>3</weight></pool></allocations>")
+    log = GOLDEN / "spark-pools-fair-weight.jsonl.gz"
+    said = yaml(tmp_path, f"system: spark\nwork: {log}\npools: pools.xml\n")
+    assert not [note for note in said.work.notes if note.field.startswith("spark.scheduler")]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

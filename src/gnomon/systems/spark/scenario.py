@@ -28,7 +28,7 @@ from gnomon.model.operation import Operation
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario
 from gnomon.model.work import IntArray, Note, Shape, Work
-from gnomon.scheduling.pools import Pool
+from gnomon.scheduling.pools import FAIR, Pool
 from gnomon.systems.spark.allocations import read_allocations
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.conf import Conf, options_of, read_conf, renamed
@@ -149,16 +149,26 @@ def of_log(application: Application, cluster: Cluster | None = None, settings: S
     nodes = cluster or _executors(conf) if settings.given else cluster
     nodes = nodes or recorded_cluster(application)
     again = replay(application, exact=_cores(nodes) == _cores(recorded_cluster(application)))
-    rules = rules_of(conf, settings.pools, result_ms=again.delays.result, stage_ms=again.delays.stage)
+    pools, unknown = _pools(conf, settings)
+    rules = rules_of(conf, pools, result_ms=again.delays.result, stage_ms=again.delays.stage)
     work = work_of(
         again.plan,
         task_cpus=conf.whole("spark.task.cpus"),
         lengths_ms=again.execution.length_ms,
-        notes=(*again.notes, *settings.notes),
+        notes=(*again.notes, *settings.notes, *unknown),
         source=application.source,
     )
     _check_room(nodes, conf)
     return scenario_of(again.plan, rules, again.execution, nodes, work=work, operation=operation_of(conf))
+
+
+def _pools(conf: Conf, settings: Settings) -> tuple[tuple[Pool, ...] | None, list[Note]]:
+    """The pools of FAIR mode; those of a file that a log only names are not known, and have the values of undeclared
+    ones."""
+    name = "spark.scheduler.allocation.file"
+    if settings.pools is not None or not conf.is_set(name) or conf.text("spark.scheduler.mode").upper() != FAIR:
+        return settings.pools, []
+    return (), [Note("not modelled", name, "its pools are not in the log: say `pools: FILE`")]
 
 
 def of_job(
