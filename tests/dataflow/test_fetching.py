@@ -30,7 +30,7 @@ REDUCER = {"the": 0, "quick": 0, "fox": 0, "hello": 1, "b": 1}
 
 
 def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return [(key, sum(values)) for key, values in grouped(pairs)]
+    return [(key, sum(values)) for key, values in grouped(sorted(pairs))]
 
 
 def word_count(combining: bool) -> tuple[list[MapOutput], list[Any], list[FetchCounts]]:

@@ -20,7 +20,7 @@ TWO_REDUCERS = 2
 
 
 def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return [(key, sum(values)) for key, values in grouped(pairs)]
+    return [(key, sum(values)) for key, values in grouped(sorted(pairs))]
 
 
 def words(count: int, distinct: int) -> list[tuple[int, str, int]]:
@@ -88,7 +88,7 @@ def test_a_record_larger_than_the_buffer_is_a_spill_of_its_own_without_the_combi
     seen: list[Any] = []
 
     def watching(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        seen.extend(key for key, _ in grouped(pairs))
+        seen.extend(key for key, _ in grouped(sorted(pairs)))
         return total(pairs)
 
     output = sort_output([(0, "a", 1), (0, "a", 1), large, (0, "b", 1)], 1, Sorting(1024), combine=watching)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Final
 
 from gnomon.dataflow.merging import Pair, grouped, in_order, merge_passes
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, Segment, segment_of
+from gnomon.dataflow.sorting import Combine, Segment, joined, segment_of
 from gnomon.model.resources import E4
 
 _MS: Final = 10**6
@@ -108,7 +107,7 @@ class Copied:
             counted.append(sum(counted[run] for run in taken))
             self.counts.spilled += counted[-1]
             self.counts.merges.append(("final", len(taken), counted[-1]))
-        return in_order(chain.from_iterable(segment.pairs for segment in runs))
+        return joined(runs).pairs if runs else []
 
     def _settle(self) -> list[Segment]:
         """Before the last merge: what may not stay in memory goes to disk, if that makes no pass more."""
@@ -128,15 +127,15 @@ class Copied:
 
     def _flush(self, *, combined: bool) -> None:
         """Merge what is in memory to one run on disk."""
-        pairs = in_order(chain.from_iterable(segment.pairs for segment in self._memory))
-        if combined and self.combine is not None and pairs:
-            self.counts.combine_input += len(pairs)
-            pairs = self.combine(pairs)
-            self.counts.combine_output += len(pairs)
-        self.counts.spilled += len(pairs)
-        self.counts.merges.append(("memory", len(self._memory), len(pairs)))
+        whole = joined(self._memory)
+        if combined and self.combine is not None and whole.pairs:
+            self.counts.combine_input += len(whole.pairs)
+            whole = segment_of(in_order(self.combine(whole.pairs)), self.size)
+            self.counts.combine_output += len(whole.pairs)
+        self.counts.spilled += len(whole.pairs)
+        self.counts.merges.append(("memory", len(self._memory), len(whole.pairs)))
         self._memory = []
-        self._on_disk(segment_of(pairs, self.size))
+        self._on_disk(whole)
 
     def _on_disk(self, segment: Segment) -> None:
         self._disk.append(segment)
@@ -145,9 +144,9 @@ class Copied:
             return
         self._disk.sort(key=lambda run: run.bytes)
         taken, self._disk = self._disk[:factor], self._disk[factor:]
-        pairs = in_order(chain.from_iterable(run.pairs for run in taken))
-        self.counts.merges.append(("disk", len(taken), len(pairs)))
-        self._disk.append(segment_of(pairs, self.size))
+        whole = joined(taken)
+        self.counts.merges.append(("disk", len(taken), len(whole.pairs)))
+        self._disk.append(whole)
 
 
 def gather(

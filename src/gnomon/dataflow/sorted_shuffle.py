@@ -145,7 +145,7 @@ def _placed(
 def _pairs(exchange: Exchange, reader: Stage, records: Iterable[Any]) -> Iterable[Pair]:
     if reader.operator == Operator.DISTINCT:
         return ((record, None) for record in records)
-    if exchange.combine is True and exchange.aggregate is not None:
+    if exchange.combine is True and exchange.aggregate is not None and exchange.aggregate.create is not None:
         return operators.lifted(reader, exchange.aggregate, records)
     return records
 

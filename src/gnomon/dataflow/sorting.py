@@ -6,7 +6,7 @@ rewritten by merges. Source: ``MapTask`` of Hadoop 3.5.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -16,7 +16,8 @@ from gnomon.dataflow.serialise import SEGMENT_END_BYTES, Size, segment_record, w
 from gnomon.dataflow.spill_buffer import META_BYTES, Buffer, Room, Sorting
 
 Combine = Callable[[list[Pair]], list[Pair]]
-"""Fewer pairs of the same kind, of pairs in the order of their keys."""
+"""Fewer pairs of the same kind, of pairs in any order. (The engine combines sorted ones; what comes of each key is the
+same, and there are fewer to sort here.)"""
 
 
 @dataclass(slots=True)
@@ -53,6 +54,19 @@ def segment_of(pairs: list[Pair], size: Size = writable) -> Segment:
         else:
             total += segment_record(key_bytes, value_bytes)
     return Segment(pairs, total)
+
+
+def joined(segments: Sequence[Segment]) -> Segment:
+    """Segments merged into one, whose end and checksum are there once.
+
+    >>> joined([Segment([("b", 1)], 14), Segment([("a", 1)], 14)])
+    Segment(pairs=[('a', 1), ('b', 1)], bytes=22)
+    """
+    if len(segments) == 1:
+        return segments[0]
+    pairs = in_order(chain.from_iterable(segment.pairs for segment in segments))
+    whole = sum(segment.bytes - SEGMENT_END_BYTES for segment in segments)
+    return Segment(pairs, whole + SEGMENT_END_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,7 @@ class _Runs:
     def spill(self, buckets: list[list[Pair]], *, combined: bool = True) -> None:
         """Write what is there as a run, sorted by partition and key."""
         records = sum(map(len, buckets))
-        run = [self.segment(in_order(bucket), combined) for bucket in buckets]
+        run = [self.segment(bucket, combined) for bucket in buckets]
         written = sum(len(segment.pairs) for segment in run)
         self.counts.spilled += written
         self.runs.append(run)
@@ -104,11 +118,22 @@ class _Runs:
 
     def segment(self, pairs: list[Pair], combined: bool) -> Segment:
         """Pairs as they are written, combined before that."""
-        if self.combine is not None and combined and pairs:
-            self.counts.combine_input += len(pairs)
-            pairs = self.combine(pairs)
-            self.counts.combine_output += len(pairs)
-        return segment_of(pairs, self.size)
+        return segment_of(in_order(self.combined(pairs) if combined and self.combine else pairs), self.size)
+
+    def merge(self, parts: Sequence[Segment], combined: bool) -> Segment:
+        """Runs as one."""
+        if combined and self.combine:
+            return self.segment([pair for part in parts for pair in part.pairs], combined)
+        return joined(parts)
+
+    def combined(self, pairs: list[Pair]) -> list[Pair]:
+        """What the combiner leaves of pairs."""
+        if self.combine is None or not pairs:
+            return pairs
+        self.counts.combine_input += len(pairs)
+        pairs = self.combine(pairs)
+        self.counts.combine_output += len(pairs)
+        return pairs
 
 
 def sort_output(
@@ -167,8 +192,7 @@ def _merged(made: _Runs, sorting: Sorting) -> MapOutput:
         segments = []
         for parts in zip(*made.runs, strict=True):
             _count_passes([len(part.pairs) for part in parts], [part.bytes for part in parts], sorting, rewritten)
-            pairs = in_order(chain.from_iterable(part.pairs for part in parts))
-            segments.append(made.segment(pairs, count >= sorting.combine_spills))
+            segments.append(made.merge(parts, count >= sorting.combine_spills))
         rewritten.append(sum(len(segment.pairs) for segment in segments))
         counts.spilled += sum(rewritten)
     counts.materialised = sum(segment.bytes for segment in segments)
