@@ -105,10 +105,15 @@ class _Runs:
         self.counts.records += records
         self.counts.bytes += size
 
-    def spill(self, buckets: list[list[Pair]], *, combined: bool = True) -> None:
-        """Write what is there as a run, sorted by partition and key."""
+    def spill(self, buckets: list[list[Pair]], held: list[int], *, combined: bool = True) -> None:
+        """Write what is there, of so many bytes, as a run, sorted by partition and key."""
         records = sum(map(len, buckets))
-        run = [self.segment(bucket, combined) for bucket in buckets]
+        if combined and self.combine:
+            run = [self.segment(bucket) for bucket in buckets]
+        else:
+            parts = zip(buckets, held, strict=True)
+            run = [Segment(in_order(bucket), size + SEGMENT_END_BYTES) for bucket, size in parts]
+        held[:] = [0] * len(held)
         written = sum(len(segment.pairs) for segment in run)
         self.counts.spilled += written
         self.runs.append(run)
@@ -116,14 +121,14 @@ class _Runs:
         for bucket in buckets:
             bucket.clear()
 
-    def segment(self, pairs: list[Pair], combined: bool) -> Segment:
+    def segment(self, pairs: list[Pair]) -> Segment:
         """Pairs as they are written, combined before that."""
-        return segment_of(in_order(self.combined(pairs) if combined and self.combine else pairs), self.size)
+        return segment_of(in_order(self.combined(pairs)), self.size)
 
     def merge(self, parts: Sequence[Segment], combined: bool) -> Segment:
         """Runs as one."""
         if combined and self.combine:
-            return self.segment([pair for part in parts for pair in part.pairs], combined)
+            return self.segment([pair for part in parts for pair in part.pairs])
         return joined(parts)
 
     def combined(self, pairs: list[Pair]) -> list[Pair]:
@@ -155,28 +160,33 @@ def sort_output(
     """
     made, buffer = _Runs(partitions, size, combine), Buffer(sorting)
     buckets: list[list[Pair]] = [[] for _ in range(partitions)]
+    held = [0] * partitions  # the bytes of each bucket as a segment
     spare, count, total = buffer.spare, 0, 0
     for partition, key, value in records:
-        length = size(key) + size(value)
+        key_bytes, value_bytes = size(key), size(value)
+        length = key_bytes + value_bytes
+        short = key_bytes < 128 and value_bytes < 128  # as segment_record, without a call
         spare -= length + META_BYTES
         if spare >= 0:
             count += 1
             total += length
             buckets[partition].append((key, value))
+            held[partition] += length + 2 if short else segment_record(key_bytes, value_bytes)
             continue
         made.count(count, total)
         buffer.add(count, total)
         made.count(1, length)
         room = buffer.put(length)
         if room is not Room.FITS and any(buckets):
-            made.spill(buckets)
+            made.spill(buckets, held)
         buckets[partition].append((key, value))
+        held[partition] += segment_record(key_bytes, value_bytes)
         if room is Room.ALONE:
-            made.spill(buckets, combined=False)
+            made.spill(buckets, held, combined=False)
         spare, count, total = buffer.spare, 0, 0
     made.count(count, total)
     if any(buckets):
-        made.spill(buckets)
+        made.spill(buckets, held)
     return _merged(made, sorting)
 
 
