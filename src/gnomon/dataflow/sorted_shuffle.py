@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from gnomon.dataflow import operators
 from gnomon.dataflow.execute import Fetch, Produced, combiner, run_task
 from gnomon.dataflow.failing import failed
-from gnomon.dataflow.fetching import FetchCounts, Fetching, gather
+from gnomon.dataflow.fetching import Copied, FetchCounts, Fetching
 from gnomon.dataflow.layout import Exchange
 from gnomon.dataflow.merging import Pair
 from gnomon.dataflow.partition import Bounds, first_turn, placing
@@ -100,12 +102,12 @@ def reduce_task(
         exchange = next(one for one in stage.reads if one.number == number)
         reader = stage.layout.stages[exchange.target]
         combine = combine_of(exchange, reader) if combining else None
-        groups, counts[number] = gather(copied[number], fetching, combine=combine, size=size)
-        keys[number] = len(groups)
-        bare = _is_bare(exchange, reader)
-        for key, values in groups:
-            for value in values:
-                yield value if bare else (key, value)
+        held = Copied(fetching, combine, size)
+        for segment in copied[number]:
+            held.add(segment)
+        pairs = held.merged()
+        counts[number], keys[number] = held.counts, sum(1 for _ in groupby(pairs, key=itemgetter(0)))
+        return (value for _, value in pairs) if _is_bare(exchange, reader) else iter(pairs)
 
     produced = run_task(replace(stage, writes=None, samples=None), index, fetched)
     return Reduced(produced, sum(keys.values()), counts)
