@@ -12,12 +12,16 @@ from gnomon.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from gnomon.control.placer import MakePlacer
+    from gnomon.engine.log import Log, Reason
     from gnomon.insight.explain import Explanation
     from gnomon.insight.listing import Summarise
 
 
 Explain = Callable[..., "Explanation"]
 """``explain(subject, scenario, log=, simulate=, why_not=)``: without a log it tells what it can without one."""
+
+Replay = Callable[..., "tuple[Log, Reason] | None"]
+"""``replay(scenario, progress)``: the log and what stopped the run early; None: it is for the loop."""
 
 View = Callable[[Any, str, int], str]
 """``view(state, command, now_ns)``: what a command of the system that only looks prints of a state."""
@@ -28,9 +32,9 @@ class System:
     """A system by its name. ``reader``: ``module:function`` that makes a scenario of native files, empty where there
     are none; ``placer``: ``module:class`` of the scheduler beside the loop, empty where its own pass does;
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
-    ``cluster``: what it takes for the
-    cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces; ``compile_from``: so
-    many tasks are worth the compiled kernels.
+    ``replayer``: ``module:function`` that does large runs without anything special faster, with the same log (None:
+    it leaves one to the loop); ``cluster``: what it takes for the cluster of a trace (its reader takes the trace as
+    ``work``), empty where it takes no traces; ``compile_from``: so many tasks are worth the compiled kernels.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -41,6 +45,7 @@ class System:
     explainer: str = ""
     viewer: str = ""
     summariser: str = ""
+    replayer: str = ""
     cluster: str = ""
     compile_from: int = 3_000
 
@@ -52,6 +57,10 @@ class System:
     def make_placer(self) -> MakePlacer | None:
         """What makes the system's own scheduler, None if it has none."""
         return _loaded(self.placer) if self.placer else None
+
+    def make_replayer(self) -> Replay | None:
+        """What does its plain runs faster, None if nothing does."""
+        return _loaded(self.replayer) if self.replayer else None
 
     def make_viewer(self) -> View | None:
         """What prints the system's state as its own commands do, None if nothing does."""
@@ -82,10 +91,12 @@ SYSTEMS: Final = {
             reader="gnomon.systems.slurm.scenario:read_scenario",
             placer="gnomon.systems.slurm.placing:SlurmScheduler",
             viewer="gnomon.systems.slurm.views:view",
+            replayer="gnomon.systems.slurm.columnar.run:replay",
             explainer="gnomon.insight.slurm:explain",
             cluster="slurm.conf; gres.conf and topology.conf are found beside it",
             compile_from=300,
         ),
+        System("spark", placer="gnomon.control.batch.placer:BatchPlacer"),
     )
 }
 """The systems that are modelled, by name."""
