@@ -1,6 +1,6 @@
 """Jobs through slurmctld's two schedulers, multifactor priority and backfill at their defaults: jobs per CPU second.
 
-``HPC2N``: the first jobs of that log on its 120 nodes, where ../shared is there. ``year``: made-up jobs, one each
+``HPC2N``: the first jobs of that log, or all of it, on its 120 nodes, where ../shared is there. ``year``: made-up jobs, one each
 31.5 s (a million a year), powers of two up to 1,024 CPUs, load 0.85 on 5,000 nodes of 64 CPUs. Each row runs in a
 process of its own; reading and compiling are not counted, the causal log is; the peak memory is that of the process.
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 HPC2N = Path(__file__).parents[2] / "shared" / "traces" / "pwa" / "HPC2N-2002-2.2-cln.swf.gz"
-ROWS = [("HPC2N", 5_000), ("HPC2N", 20_000), ("year", 5_000), ("year", 20_000)]
+ROWS = [("HPC2N", 20_000), ("HPC2N", 202_871), ("year", 20_000), ("year", 200_000), ("year", 1_000_000)]
 COLUMNS = "{:>8} {:>9} {:>11} {:>12} {:>8}"
 CONF = """ClusterName=bench
 SlurmctldHost=head

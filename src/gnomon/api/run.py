@@ -38,7 +38,8 @@ class Run:
     - ``scenario``, ``log``: what was run, and what happened.
     - ``timings``: CPU seconds, by part; ``stopped``: the limit that ended it early (NONE: nothing was left to happen).
     - ``notes``: what the readers of its files ignored, guessed or defaulted.
-    - ``native_state``: what the system's own scheduler held at the end (None: it has none, or the run was kept).
+    - ``native_state``: what the system's own scheduler held at the end (None: it has none, the run was kept, or it was
+      done the fastest way).
     """
 
     scenario: Scenario
@@ -83,13 +84,23 @@ class Run:
             shown = tables(self.scenario, self.log, command)
             return f"{table(shown.headers, shown.rows, right=shown.right).plain}\n"
         look = system.make_viewer()
-        if look is None or self.native_state is None:
+        state = self._native_state if look is not None else None
+        if look is None or state is None:
             allowed = ", ".join(name for name, one in SYSTEMS.items() if one.viewer or one.tables)
             problem = "only runs of a system with commands have views"
             raise InputError(problem, found=command, allowed=allowed)
         until = self.scenario.limits.until_ns
         last = int(self.log.t_ns[-1]) if len(self.log) else 0
-        return look(self.native_state, command, until if until < NEVER else last)
+        return look(state, command, until if until < NEVER else last)
+
+    @cached_property
+    def _native_state(self) -> object:
+        """What the system's own scheduler holds at the end; a run that was done the fastest way is done again."""
+        from gnomon.api.simulating import simulate
+
+        if self.native_state is not None or self.scenario.native is None:
+            return self.native_state
+        return simulate(self.scenario, native_state=True).native_state
 
     def metrics(self) -> dict[str, Any]:
         """The metrics, in the form of ``metrics.json``; see :class:`gnomon.insight.metrics.Metrics`."""

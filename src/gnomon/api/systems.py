@@ -12,13 +12,16 @@ from gnomon.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from gnomon.control.placer import MakePlacer
-    from gnomon.engine.log import Log
+    from gnomon.engine.log import Log, Reason
     from gnomon.insight.explain import Explanation
     from gnomon.insight.listing import Listing, Summarise
 
 
 Explain = Callable[..., "Explanation"]
 """``explain(subject, scenario, log=, simulate=, why_not=)``: without a log it tells what it can without one."""
+
+Replay = Callable[..., "tuple[Log, Reason] | None"]
+"""``replay(scenario, progress)``: the log and what stopped the run early; None: it is for the loop."""
 
 View = Callable[[Any, str, int], str]
 """``view(state, command, now_ns)``: what a command of the system that only looks prints of a state."""
@@ -37,9 +40,10 @@ class System:
     ``explainer``, ``summariser``: ``module:function`` of what tells of it in its own words, empty where there is none;
     ``jobs``: ``module:function`` that makes a scenario of a job file's graph, empty where it runs none;
     ``recorder``: ``module:function`` that explains what its files record of a run that was, empty where they record
-    none; ``tables``: ``module:function`` of views of a run's log, empty where there are none; ``cluster``: what it
-    takes for the cluster of a trace (its reader takes the trace as ``work``), empty where it takes no traces;
-    ``compile_from``: so many tasks are worth the compiled kernels.
+    none; ``tables``: ``module:function`` of views of a run's log, empty where there are none; ``replayer``:
+    ``module:function`` that does large runs without anything special faster, with the same log (None: it leaves one to
+    the loop); ``cluster``: what it takes for the cluster of a trace (its reader takes the trace as ``work``), empty
+    where it takes no traces; ``compile_from``: so many tasks are worth the compiled kernels.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -53,6 +57,7 @@ class System:
     jobs: str = ""
     recorder: str = ""
     tables: str = ""
+    replayer: str = ""
     cluster: str = ""
     compile_from: int = 3_000
 
@@ -70,6 +75,10 @@ class System:
     def make_placer(self) -> MakePlacer | None:
         """What makes the system's own scheduler, None if it has none."""
         return _loaded(self.placer) if self.placer else None
+
+    def make_replayer(self) -> Replay | None:
+        """What does its plain runs faster, None if nothing does."""
+        return _loaded(self.replayer) if self.replayer else None
 
     def make_viewer(self) -> View | None:
         """What prints the system's state as its own commands do, None if nothing does."""
@@ -108,6 +117,7 @@ SYSTEMS: Final = {
             reader="gnomon.systems.slurm.scenario:read_scenario",
             placer="gnomon.systems.slurm.placing:SlurmScheduler",
             viewer="gnomon.systems.slurm.views:view",
+            replayer="gnomon.systems.slurm.columnar.run:replay",
             explainer="gnomon.insight.slurm:explain",
             cluster="slurm.conf; gres.conf and topology.conf are found beside it",
             compile_from=300,

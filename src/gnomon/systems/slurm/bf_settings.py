@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+BY_JOB: Final = (
+    "bf_max_job_part",
+    "bf_max_job_user",
+    "bf_max_job_assoc",
+    "bf_max_job_user_part",
+    "bf_min_age_reserve",
+    "bf_min_prio_reserve",
+    "bf_one_resv_per_job",
+    "bf_job_part_count_reserve",
+)
+"""The parameters under which it depends on more than the order of the queue who is looked at and promised a start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Final
 from gnomon.systems.slurm import main_scheduler, preempting
 from gnomon.systems.slurm.backfill import Backfill
 from gnomon.systems.slurm.bf_settings import Settings
+from gnomon.systems.slurm.conf import Conf, PartitionConf
 from gnomon.systems.slurm.gang import Gang
 from gnomon.systems.slurm.job import Job
 from gnomon.systems.slurm.power import power_of
@@ -177,7 +178,7 @@ class Controller:
     def _arm_calculation(self) -> None:
         """The next PriorityCalcPeriod is waited for if somebody could start out of turn; otherwise whoever looks at
         priorities catches up."""
-        period, several = self.state.priorities.period_ns, len(self.state.pending) > 1
+        period, several = self.state.priorities.period_ns, len(self.state.line.ready) > 1
         if period and several and self._plan.somebody_fits and self._calc_timer < 0:
             due = (self.state.now_ns // period + 1) * period
             self._calc_timer = self.state.world.at(due, self._calculate)
@@ -194,8 +195,12 @@ def limit_ns(state: State, job: Job) -> int:
     """When the time limit of a running job is over with what it may overrun (OverTimeLimit), NEVER: it has none."""
     if not job.end_ns:
         return NEVER
-    over = state.part(job).conf.over_time_limit_min
-    if over is None:
-        text = state.conf.text("overtimelimit")
-        over = 365 * 24 * 60 if text.upper() == "UNLIMITED" else int(text or 0)
-    return job.end_ns + over * MINUTE
+    return job.end_ns + overrun_min(state.conf, state.part(job).conf) * MINUTE
+
+
+def overrun_min(conf: Conf, partition: PartitionConf) -> int:
+    """By how many minutes jobs of a partition may overrun their limits."""
+    if partition.over_time_limit_min is not None:
+        return partition.over_time_limit_min
+    text = conf.text("overtimelimit")
+    return 365 * 24 * 60 if text.upper() == "UNLIMITED" else int(text or 0)

@@ -12,9 +12,10 @@ import numpy as np
 
 from gnomon.engine.compiling import entry_kernel, kernel
 from gnomon.engine.world import I8, I32, I64, I8x2, I64x2
+from gnomon.systems.slurm.idle_cpus import foresee, soonest, soonest_on
 from gnomon.systems.slurm.select import at as places
 from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware, Occupied, Running, Trial
-from gnomon.systems.slurm.select.future import NEVER, plan
+from gnomon.systems.slurm.select.future import NEVER, plan, restore
 from gnomon.systems.slurm.select.testing import SOON, test
 
 # Positions in ``Chart.at``.
@@ -31,6 +32,7 @@ START: Final = 9  # the start that try_job found
 LENGTH: Final = 10  # jobs in the line
 COUNTED: Final = 11  # 1: the job at hand counts among TESTS already
 UP: Final = 12  # what is added before the end of a promise is cut to whole steps
+SOONEST: Final = 13  # before then the job at hand cannot start, whatever is promised: too few CPUs are idle
 AT_SIZE: Final = 16
 
 # What look answers besides a job of the line that can start now.
@@ -79,6 +81,7 @@ class Lined(NamedTuple):
     order: I32  # (L,): rows of value
     value: I64x2  # (rows, FIELDS)
     masks: I8x2  # (M, N)
+    words: I64x2  # (M, W): the same, packed
 
 
 def chart_for(nodes: int, slots: int) -> Chart:
@@ -115,13 +118,21 @@ def is_open(c: Chart, i: int, n: int) -> int:
 
 @entry_kernel
 def over_slots(c: Chart, t: Trial, start: int, end: int) -> None:
-    """Take from the usable nodes those that others are promised from start to end; ``LATER``: when the nodes of the
-    first slot are not all that is left (0: never)."""
-    nodes, words, later = len(c.mask), len(c.have), 0
-    for w in range(words):
+    """Take from the usable nodes those that others are promised from start to end: see :func:`narrow`."""
+    for w in range(len(c.have)):
         c.have[w] = 0
-    for n in range(nodes):
+    for n in range(len(c.mask)):
         c.have[n // BITS] |= int(t.usable[n]) << (n % BITS)
+    narrow(c, start, end)
+    for n in range(len(c.mask)):
+        t.usable[n] = (c.left[n // BITS] >> (n % BITS)) & 1
+
+
+@kernel
+def narrow(c: Chart, start: int, end: int) -> None:
+    """Of the nodes that a job has, those that nobody is promised from start to end are left; ``LATER``: when the nodes
+    of the first slot are not all that is left (0: never)."""
+    words, later = len(c.have), 0
     for w in range(words):
         c.left[w] = c.have[w]
     count = int(c.at[COUNT])
@@ -140,8 +151,6 @@ def over_slots(c: Chart, t: Trial, start: int, end: int) -> None:
             if later == 0 and i + 2 < count:
                 later = int(c.end[i + 1])
             break
-    for n in range(nodes):
-        t.usable[n] = (c.left[n // BITS] >> (n % BITS)) & 1
     c.at[LATER] = later
 
 
@@ -234,15 +243,18 @@ def copy_occupied(o: Occupied, f: Occupied) -> None:
 
 
 @kernel
-def set_usable(t: Trial, line: Lined, j: int) -> bool:
-    """Put the nodes that a job requires before a trial; False: some of them, or too many, are not usable."""
-    count = 0
-    for n in range(len(t.usable)):
-        t.required[n] = line.masks[line.value[j, REQUIRED], n]
-        if t.required[n] and not t.usable[n]:
+def leaves_enough(c: Chart, line: Lined, j: int) -> bool:
+    """Whether the nodes that a job requires are left, and as many as it wants at least."""
+    required, least, count = line.value[j, REQUIRED], line.value[j, NODES], 0
+    for w in range(len(c.left)):
+        if line.words[required, w] & ~c.left[w]:
             return False
-        count += t.usable[n]
-    return bool(count >= line.value[j, NODES])
+    for w in range(len(c.left)):
+        left = c.left[w]
+        while left and count < least:
+            left &= left - 1
+            count += 1
+    return bool(count >= least)
 
 
 @kernel
@@ -254,33 +266,24 @@ def try_job(
     window_end = int(c.end[c.at[COUNT] - 1])
     if later > window_end:
         return _NOTHING
-    minutes, row = int(line.value[j, MINUTES]), int(line.value[j, DEMAND])
-    for n in range(len(t.usable)):
-        t.usable[n] = line.masks[line.value[j, USABLE], n]
-    over_slots(c, t, later, later + minutes * 60)
+    minutes = int(line.value[j, MINUTES])
+    for w in range(len(c.have)):
+        c.have[w] = line.words[line.value[j, USABLE], w]
+    narrow(c, later, later + minutes * 60)
     again = int(c.at[LATER])
-    if not set_usable(t, line, j):
-        c.at[START] = again
-        return _LATER if again else _NOTHING
-    if c.at[COUNTED] == 0:
+    enough = leaves_enough(c, line, j)
+    if enough and c.at[COUNTED] == 0:
         c.at[COUNTED] = 1
         c.at[TESTS] += 1
-    for n in range(len(c.mask)):
-        c.mask[n] = t.usable[n]
-    if test(h, o, d, t, row, SOON):
-        found = now
-    else:
-        for n in range(len(c.mask)):
-            t.usable[n] = c.mask[n]
-        copy_occupied(o, f)
-        found = plan(h, f, d, t, r, row, now)
-        if found == NEVER:
-            c.at[START] = again
-            return _LATER if again else _NOTHING
-    begins = max(found, later)
-    if again and begins > again:
+    found, least = NEVER, int(c.at[SOONEST])
+    if enough and least != NEVER and not (again and least > again):
+        least = soonest_on(h, o, d, r, c.left, int(line.value[j, DEMAND]), now)
+        if least != NEVER and not (again and least > again):
+            found = when(h, o, f, d, t, r, c, line, j, least > now)
+    if found == NEVER or (again and max(found, later) > again):
         c.at[START] = again
-        return _LATER
+        return _LATER if again else _NOTHING
+    begins = max(found, later)
     if begins > now and overlaps(c, t, begins, minutes):
         c.at[START] = begins + (step if begins == later else 0)
         return _LATER
@@ -288,9 +291,42 @@ def try_job(
     return _FOUND
 
 
+@kernel
+def when(
+    h: Hardware,
+    o: Occupied,
+    f: Occupied,
+    d: Demands,
+    t: Trial,
+    r: Running,
+    c: Chart,
+    line: Lined,
+    j: int,
+    busy: int,
+) -> int:
+    """When a job could start on the nodes that are left, NEVER: not by the end of what runs. ``busy``: not now."""
+    row, now = int(line.value[j, DEMAND]), int(c.at[TIME])
+    for n in range(len(c.mask)):
+        c.mask[n] = (c.left[n // BITS] >> (n % BITS)) & 1
+        t.usable[n] = c.mask[n]
+        t.required[n] = line.masks[line.value[j, REQUIRED], n]
+    if not busy:
+        if test(h, o, d, t, row, SOON):
+            return now
+        for n in range(len(c.mask)):
+            t.usable[n] = c.mask[n]
+    if len(h.row_part) > 0:
+        copy_occupied(o, f)
+        return int(plan(h, f, d, t, r, row, now))
+    found = plan(h, o, d, t, r, row, now)
+    restore(h, o, r)
+    return int(found)
+
+
 @entry_kernel
 def look(h: Hardware, o: Occupied, f: Occupied, d: Demands, t: Trial, r: Running, c: Chart, line: Lined) -> int:
     """Go on along the line: the place of a job that can start now (``NEXT`` is behind it), or THROUGH, ASK, FULL."""
+    foresee(h, o, r)
     while c.at[NEXT] < c.at[LENGTH]:
         place = int(c.at[NEXT])
         j = int(line.order[place])
@@ -301,6 +337,7 @@ def look(h: Hardware, o: Occupied, f: Occupied, d: Demands, t: Trial, r: Running
         c.at[NEXT] = place + 1
         later = int(c.at[TIME])
         c.at[COUNTED] = 0
+        c.at[SOONEST] = soonest(h, d, r, int(line.value[j, DEMAND]), later)
         outcome = _LATER
         tries = 0
         while outcome == _LATER and tries < TRIES:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from gnomon.systems.slurm import planning, preempting
+from gnomon.systems.slurm.bf_settings import BY_JOB
 from gnomon.systems.slurm.choosing import alternatives, demand_of, possible_nodes, required_nodes
 from gnomon.systems.slurm.line import Entry
 from gnomon.systems.slurm.planning import Chart, Lined
@@ -28,22 +29,11 @@ class Queue:
         self._order = np.zeros(64, np.int32)
         self._masks: dict[tuple[Any, ...], int] = {}
         self._stack = np.zeros((16, self._nodes), np.int8)
+        self._words = np.zeros((16, len(planning.packed(self._stack[0]))), np.int64)
         self._seen: tuple[int, ...] | None = None
         self._lined: Columns[Lined] | None = None
         settings = state.conf.scheduler
-        self._all_python = preempting.is_on(state) or any(
-            name in settings
-            for name in (
-                "bf_max_job_part",
-                "bf_max_job_user",
-                "bf_max_job_assoc",
-                "bf_max_job_user_part",
-                "bf_min_age_reserve",
-                "bf_min_prio_reserve",
-                "bf_one_resv_per_job",
-                "bf_job_part_count_reserve",
-            )
-        )
+        self._all_python = preempting.is_on(state) or any(name in settings for name in BY_JOB)
         self._future: Any = None
         self._of: Any = None
 
@@ -148,7 +138,9 @@ class Queue:
             found = self._masks[key] = len(self._masks) + 1
             if found == len(self._stack):
                 self._stack, self._lined = np.concatenate([self._stack, np.zeros_like(self._stack)]), None
+                self._words = np.concatenate([self._words, np.zeros_like(self._words)])
             self._stack[found] = make()
+            self._words[found] = planning.packed(self._stack[found])
         return found
 
     def look(self, chart: Columns[Chart]) -> int:
@@ -156,7 +148,7 @@ class Queue:
         if chart.columns.at[planning.NEXT] >= chart.columns.at[planning.LENGTH]:
             return planning.THROUGH
         if self._lined is None:
-            self._lined = Columns(Lined(self._order, self._value, self._stack))
+            self._lined = Columns(Lined(self._order, self._value, self._stack, self._words))
         selector, occupancy = self._state.selector, self._state.occupancy
         of = selector.speed.of
         answer = selector.speed.form(planning.look)(

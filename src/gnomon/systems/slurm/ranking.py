@@ -122,11 +122,11 @@ class MultifactorRanking(BasicRanking):
 
     def _work_out(self, job: Job, now_s: int) -> int:
         fairshare, accrue = self.fairshare(job), self._accrue_s(job)
-        found = [self._lasting(job, name).priority(self.weights, accrue, fairshare, now_s) for name in job.partitions]
+        found = [self.lasting(job, name).priority(self.weights, accrue, fairshare, now_s) for name in job.partitions]
         job.by_partition = dict(zip(job.partitions, found, strict=True)) if len(found) > 1 else {}
         return max(found)
 
-    def _lasting(self, job: Job, name: str) -> Lasting:
+    def lasting(self, job: Job, name: str) -> Lasting:
         """What stays of its priority, worked out once for what it hangs on."""
         partition = self._state.partitions[name].conf
         known = self._known.get((job, name))

@@ -142,6 +142,9 @@ class Running(NamedTuple):
     memory: I64
     cores: I64x2  # (M, words): 32 cores a word
     devices: I32x2  # (M, H)
-    listed: I64  # (1,): how many jobs the order has
+    cpus: I64  # (M,): CPUs of its cores: as many are idle again when the job ends, if it shares none
+    listed: I64  # (2,): how many jobs the order has, and how many of them a plan has taken out
     order: I32  # (K,): jobs by expected end
     ends: I64  # (K,): when, in seconds, in that order
+    freed: I64  # (K,): CPUs that are idle once it and all before it have ended, in that order; see idle_cpus.foresee
+    gone: I32  # (K,): whom the plan has taken out

@@ -60,6 +60,8 @@ def remove_group(h: Hardware, o: Occupied, t: Trial, r: Running, span: int) -> N
             first_end = int(r.ends[place - 1])
         t.at[at.LAST] = place - 1
         shift(h, o, r, job, -1, ALL)
+        r.gone[r.listed[1]] = job
+        r.listed[1] += 1
         count += 1
         if count >= GROUP or (place < r.listed[0] and r.ends[place] > first_end + span):
             break
@@ -68,8 +70,10 @@ def remove_group(h: Hardware, o: Occupied, t: Trial, r: Running, span: int) -> N
 
 @entry_kernel
 def plan(h: Hardware, o: Occupied, d: Demands, t: Trial, r: Running, j: int, now: int) -> int:
-    """When demand ``j`` could start, in seconds, NEVER: not by the end of what runs. Takes jobs out of ``o``."""
+    """When demand ``j`` could start, in seconds, NEVER: not by the end of what runs. Takes jobs out of ``o``: see
+    :func:`restore`."""
     load(d, j, t)
+    r.listed[1] = 0
     span = WINDOW_S
     place = 0
     while place < r.listed[0]:
@@ -83,3 +87,11 @@ def plan(h: Hardware, o: Occupied, d: Demands, t: Trial, r: Running, j: int, now
         if answer(h, o, t, PLAN):
             return guessed_end(h, int(r.ends[last]), now)
     return NEVER
+
+
+@kernel
+def restore(h: Hardware, o: Occupied, r: Running) -> None:
+    """Put back whom the last plan took out. Where partitions are shared, they might come to be in other rows."""
+    for k in range(int(r.listed[1])):
+        shift(h, o, r, int(r.gone[k]), 1, ALL)
+    r.listed[1] = 0

@@ -42,13 +42,14 @@ class Store:
 
     def __init__(self, h: Hardware, jobs: int = 256, shares: int = 1024) -> None:
         self._lined: Any = None
-        self._words = -(-h.barred.shape[1] // BITS)
+        self._words, self._tpc = -(-h.barred.shape[1] // BITS), h.tpc.tolist()
         self._holders = h.kind.shape[1]
-        self.columns: Columns[Running] = Columns(self._empty(jobs, shares))
+        self.columns: Columns[Running] = Columns(self.empty(jobs, shares))
         self._free_jobs = list(range(jobs - 1, -1, -1))
         self._free_shares = list(range(shares - 1, -1, -1))
 
-    def _empty(self, jobs: int, shares: int) -> Running:
+    def empty(self, jobs: int, shares: int) -> Running:
+        """Room for so many jobs and shares."""
         return Running(
             first=np.full(jobs, -1, np.int32),
             partition=np.zeros(jobs, np.int32),
@@ -60,14 +61,17 @@ class Store:
             memory=np.zeros(shares, np.int64),
             cores=np.zeros((shares, self._words), np.int64),
             devices=np.zeros((shares, self._holders), np.int32),
-            listed=np.zeros(1, np.int64),
+            cpus=np.zeros(shares, np.int64),
+            listed=np.zeros(2, np.int64),
             order=np.zeros(jobs, np.int32),
             ends=np.zeros(jobs, np.int64),
+            freed=np.zeros(jobs, np.int64),
+            gone=np.zeros(jobs, np.int32),
         )
 
     def _grow(self, jobs: int, shares: int) -> None:
         old = self.columns.columns
-        new = self._empty(jobs, shares)
+        new = self.empty(jobs, shares)
         for before, after in zip(_each(old), _each(new), strict=True):
             after[: len(before)] = before
         self._free_jobs += range(jobs - 1, len(old.first) - 1, -1)
@@ -90,6 +94,8 @@ class Store:
         r.after[rows] = [*rows[1:], -1]
         r.first[slot], r.partition[slot], r.row[slot] = rows[0], allocation.partition, -1
         r.whole[slot], r.share[slot] = allocation.whole, allocation.share
+        words = zip(allocation.nodes, allocation.words.tolist(), strict=True)
+        r.cpus[rows] = [self._tpc[n] * sum(word.bit_count() for word in row) for n, row in words]
         allocation.slot = slot
         return slot
 

@@ -61,7 +61,7 @@ class Selector:
         self._nothing = self.occupancy()
         self._future = self._nothing.copy()
         main = self._main.columns
-        self._counts_in_full = bool(len(main.row_part)) or bool(main.rule[rule.UNIT] == rule.NOTHING)
+        self.counts_in_full = bool(len(main.row_part)) or bool(main.rule[rule.UNIT] == rule.NOTHING)
         self._ever: dict[tuple[Demand, bytes, bytes], bool] = {}
 
     @property
@@ -196,11 +196,16 @@ class Selector:
         """Whether what is chosen for it are cores (or what else) as for most of the cluster."""
         return self._of(demand) is self._main
 
+    def gives_cores_to_one(self, demand: Demand) -> bool:
+        """Whether what it gets is its own alone, counted in cores or what else a core has (not select/linear)."""
+        rules = self._main.columns.rule
+        return demand[ask.SHARE] == rule.ONE_ROW and not rules[rule.LINEAR] and not rules[rule.GANG]
+
     def free_cpus(self, occupancy: Occupancy, usable: Mask) -> int:
         """CPUs that are free on some nodes, or more: nobody who asks for more gets them there now. Nodes of partitions
         that share count in full."""
         h, o = self._main.columns, occupancy.columns.columns
-        cpus = h.cpus if self._counts_in_full else o.idle * h.tpc
+        cpus = h.cpus if self.counts_in_full else o.idle * h.tpc
         return int(np.dot(cpus, usable))
 
     # -------------------------------------------------------------- kernels

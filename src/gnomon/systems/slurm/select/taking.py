@@ -50,15 +50,18 @@ def shift_cores(h: Hardware, o: Occupied, r: Running, m: int, sign: int) -> int:
     n = r.node[m]
     size = h.cores[n]
     count = 0
-    for c in range(h.sockets[n] * size):
-        if not has_core(r, m, c):
-            continue
-        count += 1
-        was = o.cores[n, c]
-        o.cores[n, c] += sign
-        if not h.barred[n, c] and (was == 0) != (o.cores[n, c] == 0):
-            o.free[n, c // size] -= sign
-            o.idle[n] -= sign
+    for w in range(r.cores.shape[1]):
+        word, c = r.cores[m, w], w * BITS
+        while word:
+            if word & 1:
+                count += 1
+                was = o.cores[n, c]
+                o.cores[n, c] += sign
+                if not h.barred[n, c] and (was == 0) != (o.cores[n, c] == 0):
+                    o.free[n, c // size] -= sign
+                    o.idle[n] -= sign
+            word >>= 1
+            c += 1
     return count
 
 

@@ -327,11 +327,17 @@ def finish(h: Hardware, o: Occupied, t: Trial) -> bool:
 
 
 @kernel
-def has_too_few(h: Hardware, o: Occupied, t: Trial) -> bool:
-    """Whether fewer CPUs than it asks for are free on all usable nodes together, where what is taken is not shared."""
+def takes_idle_cpus(h: Hardware, share: int) -> bool:
+    """Whether a job gets CPUs that nobody has, and no others; ``share``: its ``SHARE``."""
     if h.rule[rule.LINEAR] or h.rule[rule.GANG] or h.rule[rule.UNIT] == rule.NOTHING or len(h.row_part) > 0:
         return False
-    if t.ask[ask.SHARE] != rule.ONE_ROW:
+    return share == rule.ONE_ROW
+
+
+@kernel
+def has_too_few(h: Hardware, o: Occupied, t: Trial) -> bool:
+    """Whether fewer CPUs than it asks for are free on all usable nodes together, where what is taken is not shared."""
+    if not takes_idle_cpus(h, int(t.ask[ask.SHARE])):
         return False
     idle = 0
     for n in range(len(t.usable)):
