@@ -57,12 +57,12 @@ def replay(application: Application, *, exact: bool = False) -> Replay:
     """The jobs of an application, to be run again on another cluster. ``exact``: it is the same cluster, and what the
     driver added to each task is added again; else what it usually adds, if it was not less.
 
-    A stage that was skipped is the one that made its output before; failures are not repeated, for they were faults of
-    that day; stages of which no task ended are left out.
+    A stage that was skipped, or that only made again what was lost of its output, is the one that made it before;
+    failures are not repeated, for they were faults of that day; stages of which no task ended are left out.
     """
     known = delays(application)
     same = _same(application)
-    ran = sorted({one.stage.id for one in application.attempts})
+    ran = sorted({one.stage.id for one in application.attempts} - same.keys())
     lengths = {number: _lengths(application, number, known, exact=exact) for number in ran}
     lengths = {number: found for number, found in lengths.items() if found}
     read = {same.get(p, p) for number in lengths for p in application.stages[number].parents}
@@ -125,19 +125,31 @@ def _jobs(
 
 
 def _same(application: Application) -> dict[int, int]:
-    """Skipped stages, and who made their output before: a stage that ends in the same RDD."""
+    """Stages whose output was there, and who made it before: a stage that ends in the same RDD, and whose output
+    others read."""
+    read = {parent for stage in application.stages.values() for parent in stage.parents}
     maker: dict[int, int] = {}
     found: dict[int, int] = {}
-    ran = {one.stage.id for one in application.attempts}
     for number, stage in application.stages.items():
         last = max((rdd.id for rdd in stage.rdds), default=-1)
-        if last < 0:
+        if last < 0 or number not in read:
             continue
-        if number in ran:
+        if not _was_there(application, number):
             maker.setdefault(last, number)
         elif last in maker:
             found[number] = maker[last]
     return found
+
+
+def _was_there(application: Application, number: int) -> bool:
+    """Whether a stage had output when its job began: it never ran, or its first attempt made only what was lost of it
+    since. Spark 4 counts the skipped attempt too, so that the first that runs is not 0 (``DAGScheduler``,
+    ``increaseAttemptIdOnFirstSkip``)."""
+    attempts = application.attempts_of(number)
+    if not attempts:
+        return True
+    first = attempts[0]
+    return first.attempt > 0 or (first.planned is not None and first.planned < application.stages[number].tasks)
 
 
 def _lengths(application: Application, number: int, known: Delays, *, exact: bool) -> tuple[int, ...]:
@@ -173,7 +185,7 @@ def _notes(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> 
     failed = sum(len(one.tasks.failed) for one in application.attempts)
     if failed:
         notes.append(Note("not modelled", "failures", "attempts that failed in the log do not fail again", failed))
-    left = {one.stage.id for one in application.attempts} - lengths.keys()
+    left = {one.stage.id for one in application.attempts if not len(one.tasks.succeeded)} - lengths.keys()
     if left:
         notes.append(Note("not modelled", "stages", "stages of which no task succeeded are left out", len(left)))
     return notes
