@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
-from gnomon.engine.log import Log
+from gnomon.engine.log import Kind, Log
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.scheduling.pools import Pool
@@ -79,6 +79,8 @@ def _recorded_form(log: Log, batch: Any) -> dict[str, Any]:
     submitted: dict[int, float] = {}
     ended: dict[int, float] = {}
     tasks = []
+    ends = log.kind == Kind.END
+    end_ns = dict(zip(log.subject[ends].tolist(), log.t_ns[ends].tolist(), strict=True))
     for row, facts in sorted(log.details.items()):
         now = int(log.t_ns[row]) / 1e9
         if facts.get("reason") == "JobSubmitted":
@@ -86,8 +88,12 @@ def _recorded_form(log: Log, batch: Any) -> dict[str, Any]:
         elif facts.get("reason") in ("JobEnded", "JobFailed"):
             ended[int(facts["job"])] = now
         elif "index" in facts:
-            tasks.append({"stage": facts["stage"], "index": facts["index"], "launch_s": round(now, 3)})
+            finish = end_ns[int(log.subject[row])] + batch.rules.result_ns  # when the driver takes note of it
+            task = {"stage": facts["stage"], "index": facts["index"], "launch_s": now, "finish_s": finish / 1e9}
+            tasks.append(task)
     begun = min(submitted.values())
+    for task in tasks:
+        task |= {name: round(float(task[name]) - begun, 3) for name in ("launch_s", "finish_s")}
     jobs = [
         {"job": batch.plan.jobs[job].name, "submitted_s": round(at - begun, 3), "ended_s": round(ended[job] - begun, 3)}
         for job, at in sorted(submitted.items())
