@@ -1,6 +1,7 @@
 """Event logs and jobs of Spark as scenarios: from files, from the command line, from YAML."""
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,44 @@ def test_what_is_wrong_is_told(tmp_path: Path, log: Path, text: str, problem: st
 def test_a_job_without_a_cluster_is_told_so(job: Path) -> None:
     with pytest.raises(InputError, match="the cluster is missing"):
         scenario_of(Arguments([str(job)], system="spark"))
+
+
+def test_an_option_that_is_wrong_is_placed_in_the_scenario(tmp_path: Path, job: Path) -> None:
+    """And not in the file of the job, which says nothing of it."""
+    for said, place in (
+        ("cluster: 4\nconf: {spark.speculation: maybe}", "line 4, conf.spark.speculation: neither true nor false"),
+        ("conf: {spark.executor.instances: 2,\n spark.task.cpus: 3}", "line 4, conf.spark.task.cpus: no executor"),
+        ("cluster: 0", "line 3, cluster: not a number of slots"),
+    ):
+        with pytest.raises(InputError) as error:
+            yaml(tmp_path, f"system: spark\nwork: {job.name}\n{said}\n")
+        assert str(error.value).startswith(f"{tmp_path / 'scenario.yaml'}, {place}")
+
+
+def test_a_cluster_that_is_missing_is_an_option_on_the_command_line(job: Path) -> None:
+    with pytest.raises(InputError, match=r"^--cluster: the cluster is missing"):
+        scenario_of(Arguments([str(job)], system="spark"))
+
+
+def test_the_slots_of_a_local_master(tmp_path: Path, log: Path) -> None:
+    """What a change of ``explain`` names is what a scenario may say."""
+    on_two = yaml(tmp_path, f"system: spark\nwork: {log.name}\nconf: {{spark.master: 'local[2]'}}\n")
+    assert makespan_s(on_two) == makespan_s(scenario_of(Arguments([str(log)], cluster="2")))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("spark.sql.shuffle.partitions: 8", "explain stage/N tries more and fewer"),
+        ("spark.sql.adaptive.skewJoin.enabled: true", "explain stage/N tries more and fewer"),
+        ("spark.executor.cores: 4", "say spark.executor.instances"),
+        ("spark.speculaton: true", "did you mean 'spark.speculation'?"),
+        ("spark.dynamicAllocation.cachedExecutorIdleTimeout: 9s", r"changes nothing here$"),
+    ],
+)
+def test_what_the_run_of_a_log_does_not_heed_is_told_with_what_would(
+    tmp_path: Path, log: Path, said: str, told: str
+) -> None:
+    scenario = yaml(tmp_path, f"system: spark\nwork: {log.name}\nconf: {{{said}}}\n")
+    (note,) = [note for note in scenario.work.notes if note.field == said.partition(":")[0]]
+    assert re.search(told, note.text)

@@ -70,7 +70,7 @@ def read_job_scenario(
             until_ns=until_ns,
         )
     except InputError as error:
-        raise _placed(error, job) from None
+        raise _placed(error, job, options or {}, field) from None
 
 
 def _nodes(cluster: Cluster | int | str | None, field: str) -> Cluster | int:
@@ -88,6 +88,10 @@ def _nodes(cluster: Cluster | int | str | None, field: str) -> Cluster | int:
     return int(text)
 
 
-def _placed(error: InputError, job: Job) -> InputError:
-    """What is wrong with the graph is wrong with its file."""
-    return error if error.file else error.at(file=job.file)
+def _placed(error: InputError, job: Job, options: Mapping[str, object], cluster: str) -> InputError:
+    """What is wrong with the graph is wrong with its file; an option and the cluster are said elsewhere. ``cluster``:
+    what that is called."""
+    about = (error.field or "").removeprefix("conf.")
+    if about == "cluster":
+        return InputError(error.problem, file=error.file, field=cluster, found=error.found, allowed=error.allowed)
+    return error if error.file or about in options else error.at(file=job.file)

@@ -367,7 +367,20 @@ def _loaded(load: Callable[[_A], _B], argument: _A, document: Located) -> _B:
 
 
 def _placed(error: InputError, document: Located, *path: str | int) -> InputError:
-    """An error that knows no place, at a place of the document."""
+    """An error that knows no place, at a place of the document: else where it says what the error is about."""
+    path = path or _path_of(error, document.value)
     known = not error.field or document.field(*path).startswith(error.field)
+    known = known or path == _path_of(error, document.value) != ()
     detail = "" if known else f"{error.field}: "
     return document.error(detail + error.problem, *path, found=error.found, allowed=error.allowed)
+
+
+def _path_of(error: InputError, value: Any) -> tuple[str, ...]:
+    """The option under ``conf``, or the field, that an error names; nothing where the document does not have it."""
+    name = error.field or ""
+    if not isinstance(value, dict):
+        return ()
+    option, options = name.removeprefix("conf."), value.get("conf")
+    if isinstance(options, dict) and option in options:
+        return "conf", option
+    return (name,) if name in value else ()

@@ -94,6 +94,18 @@ def unknown_name(kind: str, found: str, allowed: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind}{hint}", found=found, allowed=listed_names(names))
 
 
+def slip(found: str, names: Iterable[str]) -> str:
+    """The hint that a name is probably one of these, misspelt by a letter or two, for names of which not all are known.
+
+    >>> slip("mapreduce.job.reducers", ["mapreduce.job.maps", "mapreduce.job.reduces"])
+    " (did you mean 'mapreduce.job.reduces'?)"
+    >>> slip("cachedIdleTimeout", ["idleTimeout"]), slip("a", ["b"])
+    ('', '')
+    """
+    near = get_close_matches(found, [name for name in names if abs(len(name) - len(found)) <= 2], n=1, cutoff=0.95)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 def listed_names(names: Sequence[str]) -> str:
     """Names, all up to :data:`NAMES_FEW`; of more the first :data:`NAMES_SHOWN_MAX`, and how many more there are.
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from gnomon.formats.files import Path
 from gnomon.formats.xml import Property, read_properties
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, slip
 from gnomon.model.work import Note
 from gnomon.systems.mapreduce.settings import OLD_NAMES, OPTIONS, Option, Settings
 
@@ -65,9 +65,9 @@ def configuration(held: Mapping[str, Property]) -> Configuration:
     for name, one in held.items():
         option = OPTIONS.get(name)
         if option is None:
-            notes.append(Note("not modelled", name, "an option that changes nothing here"))
+            notes.append(Note("not modelled", name, f"the option changes nothing here{slip(name, OPTIONS)}"))
         else:
-            fields[option.field] = _value(option, name, _resolved(one, held), one)
+            fields[option.field] = _value(option, _resolved(one, held), one)
     return Configuration(replace(Settings(), **fields), frozenset(held), tuple(notes))  # type: ignore[arg-type]
 
 
@@ -82,13 +82,13 @@ def _resolved(one: Property, held: Mapping[str, Property]) -> str:
     return text
 
 
-def _value(option: Option, name: str, text: str, one: Property) -> int | bool:
+def _value(option: Option, text: str, one: Property) -> int | bool:
     try:
         value = _parsed(option, text.strip())
     except ValueError as error:
         where, line = one.file or None, one.line or None
         raise InputError(
-            f"not {error}", file=where, line=line, field=name, found=text, allowed=_allowed(option)
+            f"not {error}", file=where, line=line, field=one.name, found=text, allowed=_allowed(option)
         ) from None
     return value
 

@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from gnomon.formats.files import Path, read_text
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, slip
 from gnomon.model.resources import E4, NEVER
 from gnomon.model.work import Note
 
@@ -167,7 +167,7 @@ class Conf:
         """What of them is not heeded."""
         for name in self.said:
             if name not in DEFAULTS and not name.startswith(_NO_MATTER):
-                yield Note("not modelled", name, "the option changes nothing here")
+                yield Note("not modelled", name, f"the option changes nothing here{slip(name, DEFAULTS)}")
 
 
 def read_conf(path: Path) -> Conf:

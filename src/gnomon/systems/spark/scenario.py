@@ -8,7 +8,8 @@ with.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -146,8 +147,8 @@ def of_log(application: Application, cluster: Cluster | None = None, settings: S
     settings = settings or Settings()
     recorded = Conf({renamed(name): value for name, value in application.properties.items()}, application.version)
     conf = replace(recorded.merged(settings.conf.said), source=settings.conf.source)
-    nodes = cluster or _executors(conf) if settings.given else cluster
-    nodes = nodes or recorded_cluster(application)
+    asked = _executors(conf) if settings.given and not (cluster or _local(settings.conf)) else None
+    nodes = cluster or _local(settings.conf) or asked or recorded_cluster(application)
     again = replay(application, exact=_cores(nodes) == _cores(recorded_cluster(application)))
     pools, unknown = _pools(conf, settings)
     rules = rules_of(conf, pools, result_ms=again.delays.result, stage_ms=again.delays.stage)
@@ -155,11 +156,31 @@ def of_log(application: Application, cluster: Cluster | None = None, settings: S
         again.plan,
         task_cpus=conf.whole("spark.task.cpus"),
         lengths_ms=again.execution.length_ms,
-        notes=(*again.notes, *settings.notes, *unknown),
+        notes=(*again.notes, *_log_notes(settings, sized=asked is not None), *unknown),
         source=application.source,
     )
     _check_room(nodes, conf)
     return scenario_of(again.plan, rules, again.execution, nodes, work=work, operation=operation_of(conf))
+
+
+_OF_PLANS: Final = ("spark.default.parallelism", "spark.sql.shuffle.partitions", "spark.sql.adaptive.")
+"""Options that decide on partitions before a stage runs: what a log says of its tasks is the outcome."""
+
+
+_UNSIZED: Final = "the executors are those of the cluster: say spark.executor.instances, and no other cluster"
+
+
+def _log_notes(settings: Settings, *, sized: bool) -> Iterator[Note]:
+    """What of the settings the run of a log does not heed. ``sized``: its executors are those that options ask for."""
+    told = {note.field: note for note in settings.notes}
+    for name in settings.conf.said:
+        if name.startswith(_OF_PLANS):
+            text = "the stages of a log keep their partitions; explain stage/N tries more and fewer, and AQE"
+            told[name] = Note("not modelled", name, text)
+    for name in ("spark.executor.cores", "spark.executor.instances"):
+        if settings.conf.is_set(name) and not sized:
+            told[name] = Note("not modelled", name, _UNSIZED)
+    yield from told.values()
 
 
 def _pools(conf: Conf, settings: Settings) -> tuple[tuple[Pool, ...] | None, list[Note]]:
@@ -182,7 +203,7 @@ def of_job(
     """A job in Python on executors: those given, or as ``spark.executor.instances`` and ``cores`` say."""
     settings = settings or Settings()
     conf = settings.conf
-    nodes = cluster or _executors(conf)
+    nodes = cluster or _local(conf) or _executors(conf)
     if nodes is None:
         allowed = "a number of slots, nodes, or spark.executor.instances"
         raise InputError("the cluster is missing", field="cluster", allowed=allowed)
@@ -206,6 +227,15 @@ def slots(number: int) -> Cluster:
     if not 1 <= number <= SLOTS_MAX:
         raise InputError("not a number of slots", field="cluster", found=number, allowed=f"1 to {SLOTS_MAX:,}")
     return Cluster((Node("driver", Resources(cpu_milli=1000 * number)),))
+
+
+_LOCAL: Final = re.compile(r"local(?:\[(\d{1,7})(?:,\d+)?\])?")
+
+
+def _local(conf: Conf) -> Cluster | None:
+    """The slots of a master ``local``, ``local[4]`` or ``local[4,2]`` (``SparkMasterRegex``); None for any other."""
+    found = _LOCAL.fullmatch(conf.text("spark.master").replace(" ", ""))
+    return slots(int(found[1] or 1)) if found else None
 
 
 def recorded_cluster(application: Application) -> Cluster:
@@ -247,7 +277,8 @@ def _check_room(cluster: Cluster, conf: Conf) -> None:
     cpus, most = conf.whole("spark.task.cpus"), max((node.capacity.cpu_milli for node in cluster.nodes), default=0)
     if cpus < 1 or most < 1000 * cpus:
         allowed = f"1 to {most // 1000}, the cores of an executor"
-        raise InputError("no executor has room for a task", field="spark.task.cpus", found=cpus, allowed=allowed)
+        file, field = conf.source or None, "spark.task.cpus"
+        raise InputError("no executor has room for a task", file=file, field=field, found=cpus, allowed=allowed)
 
 
 # ---------------------------------------------------------------------- tasks
