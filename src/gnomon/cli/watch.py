@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from gnomon.engine.compiling import WATCHERS
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -28,8 +30,11 @@ class Watch:
         self._open = ExitStack()
         self._begun_s = time.monotonic()
         self._bar: tuple[Progress, Any] | None = None
+        self._told = ""
 
     def __enter__(self) -> Watch:
+        WATCHERS.append(self._compiling)
+        self._open.callback(WATCHERS.remove, self._compiling)
         try:
             before = signal.signal(signal.SIGINT, self._stop)
             self._open.callback(signal.signal, signal.SIGINT, before)
@@ -46,17 +51,28 @@ class Watch:
 
     def __call__(self, done: int, total: int, now_ns: int) -> bool:
         """Show how far the run is; False if it is to stop."""
+        self._show(self.what, done, total)
+        return not self.interrupted
+
+    def _compiling(self, done: int, total: int) -> None:
+        """Show how far the kernels are; once they are made, loading them takes no time worth showing."""
+        self._show("compiling, once", done, total)
+
+    def _show(self, what: str, done: int, total: int) -> None:
+        """Show a bar, if it has taken long and somebody may see it."""
         if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._begun_s > PATIENCE_S:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
             progress = self._open.enter_context(Progress(*columns, console=Console(stderr=True), transient=True))
-            self._bar = progress, progress.add_task(self.what, total=total)
+            self._bar = progress, progress.add_task(what, total=total)
         if self._bar is not None:
             progress, task = self._bar
-            progress.update(task, completed=done, total=total)
-        return not self.interrupted
+            if what != self._told:
+                progress.reset(task, description=what, total=total)
+                self._told = what
+            progress.update(task, completed=done)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         if self.interrupted:

@@ -8,6 +8,7 @@ takes one event a pass, a submission before an end of the same time.)
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel, small_kernel
+from gnomon.engine.heap import pop, push
 from gnomon.engine.world import ENDS, LINE, World
 from gnomon.model.resources import NEVER
 
@@ -17,21 +18,14 @@ def push_end(w: World, time: int, task: int) -> None:
     """Enter the end of a task's present start."""
     if w.at[ENDS] == len(w.end_time):
         drop_void_ends(w)
-    sift_up(w, time, w.ticket[task], task)
+    enter(w, time, w.ticket[task], task)
 
 
 @kernel
-def sift_up(w: World, time: int, ticket: int, task: int) -> None:
+def enter(w: World, time: int, ticket: int, task: int) -> None:
     """Add an entry to the heap."""
-    i = w.at[ENDS]
-    w.at[ENDS] = i + 1
-    while i > 0:
-        up = (i - 1) >> 1
-        if w.end_time[up] < time or (w.end_time[up] == time and w.end_ticket[up] < ticket):
-            break
-        w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[up], w.end_ticket[up], w.end_task[up]
-        i = up
-    w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, task
+    push(w.end_time, w.end_ticket, w.end_task, w.at[ENDS], time, ticket, task)
+    w.at[ENDS] += 1
 
 
 @kernel
@@ -43,33 +37,15 @@ def drop_void_ends(w: World) -> None:
     for k in range(entries):
         time, ticket, task = w.end_time[k], w.end_ticket[k], w.end_task[k]
         if w.ticket[task] == ticket:
-            sift_up(w, time, ticket, task)
+            enter(w, time, ticket, task)
 
 
 @kernel
 def pop_end(w: World) -> int:
     """Remove the earliest entry and return its task."""
-    task = w.end_task[0]
-    last = w.at[ENDS] - 1
-    w.at[ENDS] = last
-    time, ticket, moved = w.end_time[last], w.end_ticket[last], w.end_task[last]
-    i = 0
-    while True:
-        down = 2 * i + 1
-        if down >= last:
-            break
-        other = down + 1
-        if other < last and (
-            w.end_time[other] < w.end_time[down]
-            or (w.end_time[other] == w.end_time[down] and w.end_ticket[other] < w.end_ticket[down])
-        ):
-            down = other
-        if time < w.end_time[down] or (time == w.end_time[down] and ticket < w.end_ticket[down]):
-            break
-        w.end_time[i], w.end_ticket[i], w.end_task[i] = w.end_time[down], w.end_ticket[down], w.end_task[down]
-        i = down
-    w.end_time[i], w.end_ticket[i], w.end_task[i] = time, ticket, moved
-    return task
+    entries = w.at[ENDS]
+    w.at[ENDS] = entries - 1
+    return pop(w.end_time, w.end_ticket, w.end_task, entries)
 
 
 @small_kernel

@@ -25,6 +25,9 @@ class Role(Enum):
 KERNELS: Final[dict[FunctionType, Role]] = {}
 """Every kernel of the modules that are loaded, in the order of definition."""
 
+WATCHERS: Final[list[Callable[[int, int], object]]] = []
+"""Who is told how far the kernels of a family are made or loaded: ``watcher(done, all)``."""
+
 
 def kernel(function: _F) -> _F:
     """Register a function over columns that can be made fast. The function itself stays as it is."""

@@ -37,7 +37,7 @@ from numba.core.extending import (
 )
 from numba.core.typing.templates import AttributeTemplate
 
-from gnomon.engine.compiling import KERNELS, Role
+from gnomon.engine.compiling import KERNELS, WATCHERS, Role
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -167,7 +167,9 @@ def _compiled(kernels: list[FunctionType], folder: Path | None) -> dict[Any, Any
     scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in kernels}
     forms: dict[Any, Any] = {}
     with _cache_in(folder):
-        for plain in kernels:
+        for done, plain in enumerate(kernels):
+            for watcher in WATCHERS:
+                watcher(done, len(kernels))
             scope = scopes[plain.__module__]
             clone = FunctionType(plain.__code__, scope, plain.__name__, plain.__defaults__)
             clone.__module__, clone.__qualname__ = plain.__module__, plain.__qualname__

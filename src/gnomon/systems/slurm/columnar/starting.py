@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
+from gnomon.engine.heap import pop, push
 from gnomon.engine.log import Kind, Reason
 from gnomon.systems.slurm.columnar.books import (
     CHANGED,
@@ -156,41 +157,17 @@ def line_down(r: Running, slot: int) -> None:
 @kernel
 def enter_end(b: Books, time: int, job: int) -> None:
     """A job will end at a time."""
-    if time >= NEVER:
-        return
-    number = int(b.at[STARTS])
-    i = int(b.at[ENDS])
-    b.at[ENDS] = i + 1
-    while i > 0:
-        up = (i - 1) // 2
-        if b.end_time[up] < time or (b.end_time[up] == time and b.end_number[up] < number):
-            break
-        b.end_time[i], b.end_number[i], b.end_job[i] = b.end_time[up], b.end_number[up], b.end_job[up]
-        i = up
-    b.end_time[i], b.end_number[i], b.end_job[i] = time, number, job
+    if time < NEVER:
+        push(b.end_time, b.end_number, b.end_job, int(b.at[ENDS]), time, int(b.at[STARTS]), job)
+        b.at[ENDS] += 1
 
 
 @kernel
 def next_ended(b: Books) -> int:
     """The job that ends first; it is out of the heap then."""
-    job, last = int(b.end_job[0]), int(b.at[ENDS]) - 1
-    b.at[ENDS] = last
-    time, number, moved = b.end_time[last], b.end_number[last], b.end_job[last]
-    i = 0
-    while 2 * i + 1 < last:
-        down = 2 * i + 1
-        other = down + 1
-        if other < last and (
-            b.end_time[other] < b.end_time[down]
-            or (b.end_time[other] == b.end_time[down] and b.end_number[other] < b.end_number[down])
-        ):
-            down = other
-        if time < b.end_time[down] or (time == b.end_time[down] and number < b.end_number[down]):
-            break
-        b.end_time[i], b.end_number[i], b.end_job[i] = b.end_time[down], b.end_number[down], b.end_job[down]
-        i = down
-    b.end_time[i], b.end_number[i], b.end_job[i] = time, number, moved
-    return job
+    entries = int(b.at[ENDS])
+    b.at[ENDS] = entries - 1
+    return pop(b.end_time, b.end_number, b.end_job, entries)
 
 
 @kernel
