@@ -20,6 +20,7 @@ from gnomon.dataflow.fetching import (
     map_is_failed,
 )
 from gnomon.dataflow.merging import grouped
+from gnomon.dataflow.operators import Group
 from gnomon.dataflow.sorting import MapOutput, Segment, segment_of, sort_output
 from gnomon.dataflow.spill_buffer import Sorting
 
@@ -29,14 +30,14 @@ REDUCER = {"the": 0, "quick": 0, "fox": 0, "hello": 1, "b": 1}
 """By the hash of Text modulo 2, as measured."""
 
 
-def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return [(key, sum(values)) for key, values in grouped(sorted(pairs))]
+def total(groups: list[Group]) -> list[Group]:
+    return [(key, [sum(values)]) for key, values in groups]
 
 
 def word_count(combining: bool) -> tuple[list[MapOutput], list[Any], list[FetchCounts]]:
     combine = total if combining else None
     maps = [
-        sort_output([(REDUCER[word], word, 1) for word in split.split()], 2, Sorting(), combine=combine)
+        sort_output([(word, 1) for word in split.split()], REDUCER.__getitem__, 2, Sorting(), combine=combine)
         for split in SPLITS
     ]
     results, counts = [], []
@@ -67,7 +68,7 @@ def test_counters_of_word_count(
     assert sum(output.counts.materialised for output in maps) == bytes_moved
     assert sum(counts.bytes for counts in fetched) == bytes_moved
     assert sum(counts.segments for counts in fetched) == 4
-    assert sum(len(segment.pairs) for output in maps for segment in output.segments) == reduce_input
+    assert sum(segment.records for output in maps for segment in output.segments) == reduce_input
     assert sum(o.counts.spilled for o in maps) + sum(c.spilled for c in fetched) == spilled
 
 
@@ -77,7 +78,7 @@ def test_shares_of_the_memory() -> None:
 
 
 def run(*keys: str, size: int) -> Segment:
-    return Segment([(key, 1) for key in keys], size)
+    return Segment([(key, [1]) for key in keys], len(keys), size)
 
 
 def test_a_large_segment_goes_to_disk_at_once() -> None:
@@ -93,7 +94,7 @@ def test_memory_two_thirds_full_is_merged_to_disk_with_the_combiner() -> None:
         copied.add(run("a", "b", size=154_000))
     assert copied.counts.merges == [("memory", 3, 2)]
     assert (copied.counts.combine_input, copied.counts.combine_output) == (6, 2)
-    assert copied.merged() == [("a", 3), ("b", 3)]
+    assert copied.merged().pairs == [("a", 3), ("b", 3)]
 
 
 def test_nineteen_runs_on_disk_become_ten() -> None:
@@ -101,7 +102,7 @@ def test_nineteen_runs_on_disk_become_ten() -> None:
     for number in range(19):
         copied.add(run(f"k{number:02d}", size=100 + number))
     assert copied.counts.merges == [("disk", 10, 10)]
-    assert [key for key, _ in copied.merged()] == [f"k{number:02d}" for number in range(19)]
+    assert [key for key, _ in copied.merged().pairs] == [f"k{number:02d}" for number in range(19)]
     assert len(copied.counts.merges) == 1, "nine and the merged one are ten: one pass"
 
 
@@ -112,13 +113,13 @@ def test_what_is_in_memory_is_written_before_the_reduce_function_unless_it_may_s
     assert copied.counts.spilled == 1
     stays = Copied(Fetching(kept_share_e4=1_000))
     stays.add(run("a", size=100))
-    assert stays.merged() == [("a", 1)]
+    assert stays.merged().pairs == [("a", 1)]
     assert stays.counts.spilled == 0
 
 
 @given(st.lists(st.lists(st.sampled_from("abcde"), max_size=8), max_size=30), st.integers(0, 400), st.integers(2, 5))
 def test_however_it_merges_no_record_is_lost(parts: list[list[str]], memory: int, factor: int) -> None:
-    segments = [segment_of([(key, 1) for key in sorted(part)]) for part in parts]
+    segments = [segment_of(grouped((key, 1) for key in sorted(part))) for part in parts]
     groups, counts = gather(segments, Fetching(memory_bytes=memory, factor=factor), combine=total)
     assert {key: sum(values) for key, values in groups} == Counter(key for part in parts for key in part)
     assert [key for key, _ in groups] == sorted({key for key, _ in groups})

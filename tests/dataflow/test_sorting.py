@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.dataflow.merging import grouped
-from gnomon.dataflow.sorting import MapOutput, sort_output
+from gnomon.dataflow.operators import Group
+from gnomon.dataflow.serialise import segment_record, writable
+from gnomon.dataflow.sorting import Combine, MapOutput
+from gnomon.dataflow.sorting import sort_output as sort_pairs
 from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.model.errors import InputError
 
@@ -19,8 +21,17 @@ ONE_MB = Sorting(buffer_bytes=2**20)
 TWO_REDUCERS = 2
 
 
-def total(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    return [(key, sum(values)) for key, values in grouped(sorted(pairs))]
+def total(groups: list[Group]) -> list[Group]:
+    return [(key, [sum(values)]) for key, values in groups]
+
+
+def sort_output(
+    records: list[tuple[int, Any, Any]], partitions: int, sorting: Sorting, combine: Combine | None = None
+) -> MapOutput:
+    """From records (partition, key, value), all of a key in one partition."""
+    places = {key: partition for partition, key, _ in records}
+    pairs = [(key, value) for _, key, value in records]
+    return sort_pairs(pairs, places.__getitem__, partitions, sorting, combine=combine)
 
 
 def words(count: int, distinct: int) -> list[tuple[int, str, int]]:
@@ -87,9 +98,9 @@ def test_a_record_larger_than_the_buffer_is_a_spill_of_its_own_without_the_combi
     large = (0, "x" * 3_000, 1)
     seen: list[Any] = []
 
-    def watching(pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        seen.extend(key for key, _ in grouped(sorted(pairs)))
-        return total(pairs)
+    def watching(groups: list[Group]) -> list[Group]:
+        seen.extend(key for key, _ in groups)
+        return total(groups)
 
     output = sort_output([(0, "a", 1), (0, "a", 1), large, (0, "b", 1)], 1, Sorting(1024), combine=watching)
     assert [(spill.records, spill.written) for spill in output.spills] == [(2, 1), (1, 1), (1, 1)]
@@ -129,6 +140,26 @@ def test_however_it_spills_no_record_is_lost(
 def test_keys_without_an_order_are_the_users_fault() -> None:
     with pytest.raises(InputError, match="keys have no order among them"):
         sort_output([(0, "a", 1), (0, 2, 1)], 1, ONE_MB)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 3) | st.floats(-3, 3) | st.booleans(), st.integers(-5, 5)), max_size=60),
+    st.integers(96, 500),
+)
+def test_keys_of_several_kinds_are_sorted_together(pairs: list[tuple[Any, int]], buffer: int) -> None:
+    output = sort_output([(0, key, value) for key, value in pairs], 1, Sorting(buffer))
+    found = output.segments[0].pairs
+    assert [key for key, _ in found] == sorted(key for key, _ in pairs)
+    assert sorted((key, value) for key, value in found) == sorted(pairs)
+    assert output.counts.records == output.segments[0].records == len(pairs)
+
+
+@given(st.lists(st.tuples(st.text("aé", max_size=3), st.one_of(st.integers(), st.text(max_size=200))), max_size=40))
+def test_bytes_are_those_of_each_record(pairs: list[tuple[str, Any]]) -> None:
+    output = sort_output([(0, key, value) for key, value in pairs], 1, Sorting())
+    sizes = [(writable(key), writable(value)) for key, value in pairs]
+    assert output.counts.bytes == sum(key + value for key, value in sizes)
+    assert output.counts.materialised == sum(segment_record(key, value) for key, value in sizes) + 6
 
 
 def test_the_order_of_text_is_that_of_its_bytes() -> None:

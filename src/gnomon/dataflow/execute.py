@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from gnomon.dataflow import operators
-from gnomon.dataflow.failing import failed
+from gnomon.dataflow.failing import UserError, failed
 from gnomon.dataflow.graph import Dataflow
 from gnomon.dataflow.layout import Exchange, Layout, Rules, Splits
+from gnomon.dataflow.operators import Group
 from gnomon.dataflow.partition import Bounds, first_turn, placing
 from gnomon.dataflow.plan import Plan, PlanStage, cut
 from gnomon.dataflow.sampling import Sketch, bounds_of, sketched
@@ -60,8 +62,10 @@ def run_task(
     bounds: Bounds = _NONE,
     combines: int = 1,
     size: Size | None = None,
+    into: Callable[[Iterable[Any]], list[Any]] = list,
 ) -> Produced:
-    """Run one task. ``bounds`` are those of exchanges by range, as far as samples have given them.
+    """Run one task. ``bounds`` are those of exchanges by range, as far as samples have given them; ``into`` takes the
+    records of one that writes no exchange, and gives those that are to be kept.
 
     ``combines`` is how often records go through the combiner before they are written: 0, once, or so often that the
     first ones pass it ``combines`` times. Raises UserError where a function of the job does.
@@ -74,7 +78,9 @@ def run_task(
         if stage.samples is not None:
             made: list[Any] = [sketched(stage.samples, stage.layout, index, records)]
         else:
-            made = list(records)
+            made = into(records)
+    except UserError:
+        raise
     except (Exception, SystemExit) as error:
         raise failed(error, stage.layout.stages[stage.root], index) from None
     return Produced(stage.number, index, records=made, read=task.read, calls=dict(task.calls))
@@ -122,7 +128,7 @@ class Chain:
         return self._counted(self.fetched(exchange.number, 0 if exchange.rule == Rule.BROADCAST else index))
 
     def _counted(self, records: Iterable[Any]) -> Iterable[Any]:
-        if isinstance(records, list):
+        if isinstance(records, Sized):
             self.fetches += len(records)
             return records
         return self._counting(records)
@@ -227,6 +233,16 @@ def combiner(exchange: Exchange, stage: Stage) -> Callable[[list[Any]], list[Any
         return lambda records: operators.combined(stage, function, records)
     aggregate = _aggregate(exchange)
     return lambda records: list(operators.merged(stage, aggregate, records, Counter()).items())
+
+
+def group_combiner(exchange: Exchange, stage: Stage) -> Callable[[list[Group]], list[Group]] | None:
+    """As :func:`combiner`, of keys with their values: fewer values. None: nothing does."""
+    combine = exchange.combine
+    if not combine:
+        return None
+    if callable(combine):
+        return partial(operators.groups_combined, stage, combine)
+    return partial(operators.groups_merged, stage, _aggregate(exchange).merge)
 
 
 def _aggregate(exchange: Exchange) -> Any:

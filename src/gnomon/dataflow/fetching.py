@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gnomon.dataflow.merging import Pair, grouped, in_order, merge_passes
+from gnomon.dataflow.merging import merge_passes
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, Segment, joined, segment_of
+from gnomon.dataflow.sorting import EMPTY, Combine, Segment, joined, segment_of
 from gnomon.model.resources import E4
 
 _MS: Final = 10**6
@@ -96,18 +96,18 @@ class Copied:
             self._flush(combined=True)
         return True
 
-    def merged(self) -> list[Pair]:
-        """All pairs in the order of their keys, as they are given to the reduce function."""
+    def merged(self) -> Segment:
+        """All keys in order with their values, as they are given to the reduce function."""
         kept = self._settle()
         runs = [*kept, *self._disk]
-        sizes = [segment.bytes if segment.pairs else 0 for segment in runs]
+        sizes = [segment.bytes if segment.records else 0 for segment in runs]
         passes = merge_passes(sizes, self.fetching.factor, in_memory=len(kept), by_length=False)
-        counted = [len(segment.pairs) for segment in runs]
+        counted = [segment.records for segment in runs]
         for taken in passes[:-1]:
             counted.append(sum(counted[run] for run in taken))
             self.counts.spilled += counted[-1]
             self.counts.merges.append(("final", len(taken), counted[-1]))
-        return joined(runs).pairs if runs else []
+        return joined(runs) if runs else EMPTY
 
     def _settle(self) -> list[Segment]:
         """Before the last merge: what may not stay in memory goes to disk, if that makes no pass more."""
@@ -128,12 +128,12 @@ class Copied:
     def _flush(self, *, combined: bool) -> None:
         """Merge what is in memory to one run on disk."""
         whole = joined(self._memory)
-        if combined and self.combine is not None and whole.pairs:
-            self.counts.combine_input += len(whole.pairs)
-            whole = segment_of(in_order(self.combine(whole.pairs)), self.size)
-            self.counts.combine_output += len(whole.pairs)
-        self.counts.spilled += len(whole.pairs)
-        self.counts.merges.append(("memory", len(self._memory), len(whole.pairs)))
+        if combined and self.combine is not None and whole.records:
+            self.counts.combine_input += whole.records
+            whole = segment_of(self.combine(whole.groups), self.size)
+            self.counts.combine_output += whole.records
+        self.counts.spilled += whole.records
+        self.counts.merges.append(("memory", len(self._memory), whole.records))
         self._memory = []
         self._on_disk(whole)
 
@@ -145,7 +145,7 @@ class Copied:
         self._disk.sort(key=lambda run: run.bytes)
         taken, self._disk = self._disk[:factor], self._disk[factor:]
         whole = joined(taken)
-        self.counts.merges.append(("disk", len(taken), len(whole.pairs)))
+        self.counts.merges.append(("disk", len(taken), whole.records))
         self._disk.append(whole)
 
 
@@ -154,13 +154,13 @@ def gather(
 ) -> tuple[list[tuple[Any, list[Any]]], FetchCounts]:
     """Keys with their values, of segments in the order in which they were copied, and what was counted.
 
-    >>> gather([Segment([("a", 1)], 13), Segment([("a", 2), ("b", 3)], 20)], Fetching())[0]
+    >>> gather([Segment([("a", [1])], 1, 13), Segment([("a", [2]), ("b", [3])], 2, 20)], Fetching())[0]
     [('a', [1, 2]), ('b', [3])]
     """
     copied = Copied(fetching, combine, size)
     for segment in segments:
         copied.add(segment)
-    return list(grouped(copied.merged())), copied.counts
+    return copied.merged().groups, copied.counts
 
 
 # ------------------------------------------------------------------ failures

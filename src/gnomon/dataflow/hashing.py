@@ -197,6 +197,10 @@ def _signed(bits: int) -> int:
 
 def _bytes_from_one(data: bytes) -> int:
     value = 1
+    if len(data) < 64 and data.isascii():  # most keys: one reduction at the end
+        for byte in data:
+            value = 31 * value + byte
+        return _signed(value & _BITS_32)
     for byte in data:
         value = (31 * value + (byte - 256 if byte > 127 else byte)) & _BITS_32
     return _signed(value)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Final
 
@@ -15,6 +17,9 @@ from gnomon.dataflow.stage import Aggregate, Function, Operator, Stage
 
 Calls = Counter[int]
 """How many records each stage of the graph has taken in."""
+
+Group = tuple[Any, list[Any]]
+"""A key with its values."""
 
 Narrow = Callable[[Stage, int, Iterable[Any], Calls], Iterator[Any]]
 
@@ -115,9 +120,42 @@ NARROW: Final[dict[Operator, Narrow]] = {
 # ---------------------------------------------------------------------- by key
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """Pairs that come with the values of each key together: keys in their order, and how many pairs there are."""
+
+    groups: Sequence[Group]
+    records: int
+
+    def __len__(self) -> int:
+        return self.records
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return ((key, value) for key, values in self.groups for value in values)
+
+    def folded(self, stage: Stage, create: Function | None, add: Function) -> dict[Any, Any]:
+        """One result a key."""
+        found = {}
+        for key, values in self.groups:
+            each = iter(values)
+            value = next(each)
+            try:
+                made = value if create is None else create(value)
+                for value in each:
+                    made = add(made, value)
+            except BaseException:
+                record = key, value  # noqa: F841
+                raise
+            found[key] = made
+        return found
+
+
 def aggregated(stage: Stage, aggregate: Aggregate, records: Iterable[Any], calls: Calls) -> dict[Any, Any]:
     """One result a key, of values."""
     create, add, count = aggregate.create, aggregate.add, 0
+    if isinstance(records, Gathered):
+        calls[stage.number] += len(records)
+        return records.folded(stage, create, add)
     found: dict[Any, Any] = {}
     for count, record in enumerate(records, 1):  # noqa: B007
         key, value = record
@@ -132,6 +170,9 @@ def aggregated(stage: Stage, aggregate: Aggregate, records: Iterable[Any], calls
 def merged(stage: Stage, aggregate: Aggregate, records: Iterable[Any], calls: Calls) -> dict[Any, Any]:
     """One result a key, of results."""
     merge, count = aggregate.merge, 0
+    if isinstance(records, Gathered):
+        calls[stage.number] += len(records)
+        return records.folded(stage, None, merge)
     found: dict[Any, Any] = {}
     for count, record in enumerate(records, 1):  # noqa: B007
         key, value = record
@@ -153,6 +194,9 @@ def lifted(stage: Stage, aggregate: Aggregate, records: Iterable[Any]) -> Iterab
 
 def grouped(stage: Stage, records: Iterable[Any], calls: Calls) -> dict[Any, list[Any]]:
     """The values of each key."""
+    if isinstance(records, Gathered):
+        calls[stage.number] += len(records)
+        return {key: list(values) for key, values in records.groups}
     found: dict[Any, list[Any]] = {}
     count = 0
     for count, record in enumerate(records, 1):  # noqa: B007
@@ -171,6 +215,25 @@ def combined(stage: Stage, function: Function, records: Iterable[Any]) -> list[A
     for record in grouped(stage, records, Counter()).items():
         key, values = record
         made += [(key, value) for value in function(key, values)]
+    return made
+
+
+def groups_combined(stage: Stage, function: Function, groups: Sequence[Group]) -> list[Group]:
+    """As :func:`combined`, of keys with their values."""
+    made = []
+    for record in groups:
+        key, values = record
+        if left := list(function(key, values)):
+            made.append((key, left))
+    return made
+
+
+def groups_merged(stage: Stage, merge: Function, groups: Sequence[Group]) -> list[Group]:
+    """The results of each key as one."""
+    made = []
+    for record in groups:
+        key, values = record
+        made.append(record if len(values) == 1 else (key, [reduce(merge, values)]))
     return made
 
 

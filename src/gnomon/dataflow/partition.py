@@ -30,6 +30,7 @@ def placing(exchange: Exchange, bounds: Bounds, *, ascending: bool = True) -> Ca
     return hashed(str(exchange.known.function), count)
 
 
+@lru_cache(64)
 def hashed(name: str, partitions: int) -> Callable[[Any], int]:
     """By a hash modulo the number of partitions, never negative; ``writable`` drops the sign bit first
     (``HashPartitioner.getPartition`` of Hadoop).

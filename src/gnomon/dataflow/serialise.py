@@ -67,6 +67,26 @@ def writable(value: object) -> int:
     return _size(value, writable, 0)
 
 
+def together(values: Sequence[object], size: Size = writable) -> int | None:
+    """The bytes of all values, where they are alike and less than 128 each, so that it takes no look at every one; else
+    None.
+
+    >>> together(["word00", "a"]), together([1, 2]), together([1, "a"])
+    (9, 8, None)
+    """
+    if size is not writable or not values:
+        return None if values else 0
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        found: set[int] = set(values)  # type: ignore[arg-type]
+        return 4 * len(values) if min(found) >= _INT_MIN and max(found) < _INT_END else None
+    if kinds == {str}:
+        text = "".join(values)  # type: ignore[arg-type]
+        if text.isascii() and max(set(map(len, values))) < 127:  # type: ignore[arg-type]
+            return len(text) + len(values)
+    return None
+
+
 def generic(value: object) -> int:
     """About how many bytes a value is when it is written: as :func:`writable`, whole numbers by :func:`vint_size`.
 
@@ -89,6 +109,13 @@ def _size(value: object, part: Size, depth: int) -> int:
     """What both conventions have in common, ``part`` for the simple types."""
     if value is None:
         return 0
+    if type(value) is tuple:  # most records are
+        total = 0
+        if depth < _DEPTH_MAX:
+            for item in value:
+                kind = type(item)
+                total += part(item) if kind is str or kind is int else _size(item, part, depth + 1)
+            return total
     if isinstance(value, bool):
         return 1
     if isinstance(value, int | str) and depth:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
+from itertools import count
 from typing import Any
 
 from gnomon.dataflow import operators
-from gnomon.dataflow.execute import Fetch, Produced, combiner, run_task
+from gnomon.dataflow.execute import Fetch, Produced, group_combiner, run_task
 from gnomon.dataflow.failing import failed
 from gnomon.dataflow.fetching import Copied, FetchCounts, Fetching
 from gnomon.dataflow.layout import Exchange
@@ -21,7 +20,7 @@ from gnomon.dataflow.merging import Pair
 from gnomon.dataflow.partition import Bounds, first_turn, placing
 from gnomon.dataflow.plan import PlanStage
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, MapOutput, Segment, sort_output
+from gnomon.dataflow.sorting import Combine, MapOutput, Output, Place, Segment, chunks
 from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.dataflow.stage import Operator, Rule, Stage
 
@@ -58,28 +57,41 @@ def map_task(
     size: Size = writable,
 ) -> Mapped:
     """Run a task that writes an exchange. Raises UserError where a function of the job does."""
-    produced = run_task(replace(stage, writes=None, samples=None), index, fetched)
-    return Mapped(produced, write(stage, index, produced, sorting, bounds=bounds, combining=combining, size=size))
+    made: list[MapOutput] = []
+
+    def into(records: Iterable[Any]) -> list[Any]:
+        made.append(write(stage, index, records, sorting, bounds=bounds, combining=combining, size=size))
+        return []
+
+    produced = run_task(replace(stage, writes=None, samples=None), index, fetched, into=into)
+    return Mapped(produced, made[0])
 
 
 def write(
     stage: PlanStage,
     index: int,
-    produced: Produced,
+    records: Iterable[Any],
     sorting: Sorting,
     *,
     bounds: Bounds | None = None,
     combining: bool = True,
     size: Size = writable,
 ) -> MapOutput:
-    """The sorted output of a task that made records. Raises UserError where a function of the job does."""
+    """The sorted output of a task that makes records. Raises UserError where a function of the job does that the
+    exchange needs."""
     exchange = stage.writes
     assert exchange is not None
     reader = stage.layout.stages[exchange.target]
     combine = combine_of(exchange, reader) if combining else None
+    place = _placing(exchange, reader, index, bounds or {})
+    output = Output(place, exchange.partitions, sorting, size=size, combine=combine)
+    for chunk in chunks(_pairs(exchange, reader, records)):
+        try:
+            output.add(chunk)
+        except Exception as error:
+            raise failed(_not_a_pair(reader, chunk) or error, reader, index) from None
     try:
-        records = _placed(exchange, reader, index, produced.records or (), bounds or {})
-        return sort_output(records, exchange.partitions, sorting, size=size, combine=combine)
+        return output.close()
     except Exception as error:
         raise failed(error, reader, index) from None
 
@@ -98,24 +110,26 @@ def reduce_task(
     counts: dict[int, FetchCounts] = {}
     keys: dict[int, int] = {}
 
-    def fetched(number: int, partition: int) -> Iterator[Any]:
+    def fetched(number: int, partition: int) -> Iterable[Any]:
         exchange = next(one for one in stage.reads if one.number == number)
         reader = stage.layout.stages[exchange.target]
         combine = combine_of(exchange, reader) if combining else None
         held = Copied(fetching, combine, size)
         for segment in copied[number]:
             held.add(segment)
-        pairs = held.merged()
-        counts[number], keys[number] = held.counts, sum(1 for _ in groupby(pairs, key=itemgetter(0)))
-        return (value for _, value in pairs) if _is_bare(exchange, reader) else iter(pairs)
+        whole = held.merged()
+        counts[number], keys[number] = held.counts, len(whole.groups)
+        if _is_bare(exchange, reader):
+            return (value for _, values in whole.groups for value in values)
+        return operators.Gathered(whole.groups, whole.records)
 
     produced = run_task(replace(stage, writes=None, samples=None), index, fetched)
     return Reduced(produced, sum(keys.values()), counts)
 
 
 def combine_of(exchange: Exchange, reader: Stage) -> Combine | None:
-    """What combines pairs of an exchange, None: nothing does."""
-    return combiner(exchange, reader)
+    """What combines values of a key on their way through an exchange, None: nothing does."""
+    return group_combiner(exchange, reader)
 
 
 def _is_bare(exchange: Exchange, reader: Stage) -> bool:
@@ -123,33 +137,42 @@ def _is_bare(exchange: Exchange, reader: Stage) -> bool:
     return reader.operator == Operator.SORT or exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST)
 
 
-def _placed(
-    exchange: Exchange, reader: Stage, index: int, records: Iterable[Any], bounds: Bounds
-) -> Iterator[tuple[int, Any, Any]]:
-    """Records as (partition, key, value)."""
+def _placing(exchange: Exchange, reader: Stage, index: int, bounds: Bounds) -> Place:
+    """The partition of a key; of records that are dealt out, in turn."""
     if exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST):
-        count = exchange.partitions
-        first = first_turn(index, count) + 1 if count > 1 else 0
-        for turn, record in enumerate(records, first):
-            yield turn % count, NO_KEY, record
-        return
-    place = placing(exchange, bounds, ascending=reader.ascending or reader.operator != Operator.SORT)
-    if reader.operator == Operator.SORT:
-        function = reader.function or _itself
-        for record in records:
-            key = function(record)
-            yield place(key), key, record
-        return
-    for key, value in _pairs(exchange, reader, records):
-        yield place(key), key, value
+        partitions = exchange.partitions
+        turns = count(first_turn(index, partitions) + 1 if partitions > 1 else 0)
+        return lambda _: next(turns) % partitions
+    return placing(exchange, bounds, ascending=reader.ascending or reader.operator != Operator.SORT)
 
 
-def _pairs(exchange: Exchange, reader: Stage, records: Iterable[Any]) -> Iterable[Pair]:
-    if reader.operator == Operator.DISTINCT:
+def _pairs(exchange: Exchange, stage: Stage, records: Iterable[Any]) -> Iterable[Pair]:
+    """Records as pairs of a key and what goes with it, for the stage that reads them."""
+    if exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST):
+        return ((NO_KEY, record) for record in records)
+    if stage.operator == Operator.SORT:
+        return _sort_pairs(stage, records)
+    if stage.operator == Operator.DISTINCT:
         return ((record, None) for record in records)
     if exchange.combine is True and exchange.aggregate is not None and exchange.aggregate.create is not None:
-        return operators.lifted(reader, exchange.aggregate, records)
+        return operators.lifted(stage, exchange.aggregate, records)
     return records
+
+
+def _not_a_pair(stage: Stage, records: Iterable[Any]) -> Exception | None:
+    """The error of the first record that is no pair."""
+    for record in records:
+        try:
+            _, _ = record
+        except Exception as error:
+            return error
+    return None
+
+
+def _sort_pairs(stage: Stage, records: Iterable[Any]) -> Iterator[Pair]:
+    function = stage.function or _itself
+    for record in records:
+        yield function(record), record
 
 
 def _itself(record: Any) -> Any:

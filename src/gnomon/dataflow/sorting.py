@@ -6,18 +6,25 @@ rewritten by merges. Source: ``MapTask`` of Hadoop 3.5.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Final
 
-from gnomon.dataflow.merging import Pair, in_order, merge_passes
-from gnomon.dataflow.serialise import SEGMENT_END_BYTES, Size, segment_record, writable
+from gnomon.dataflow.merging import Pair, grouped, in_order, merge_passes
+from gnomon.dataflow.operators import Group
+from gnomon.dataflow.serialise import SEGMENT_END_BYTES, Size, segment_record, together, writable
 from gnomon.dataflow.spill_buffer import META_BYTES, Buffer, Room, Sorting
 
-Combine = Callable[[list[Pair]], list[Pair]]
-"""Fewer pairs of the same kind, of pairs in any order. (The engine combines sorted ones; what comes of each key is the
-same, and there are fewer to sort here.)"""
+Combine = Callable[[list[Group]], list[Group]]
+"""Fewer values of keys, of some of their values."""
+
+Place = Callable[[Any], int]
+"""The partition of a key."""
+
+_CHUNK: Final = 4_096
+_PLAIN: Final = frozenset((str, int))
+"""Kinds of keys that are equal where neither comes before the other."""
 
 
 @dataclass(slots=True)
@@ -34,39 +41,73 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one reader gets of one task: pairs in order of their keys, and its bytes as written."""
+    """What one reader gets of one task: keys in order, each with its values, how many records these are, and its bytes
+    as written."""
 
-    pairs: list[Pair]
+    groups: list[Group]
+    records: int
     bytes: int
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """Its records."""
+        return [(key, value) for key, values in self.groups for value in values]
 
-def segment_of(pairs: list[Pair], size: Size = writable) -> Segment:
-    """Pairs in order as a segment.
 
-    >>> segment_of([("word00", 1)]).bytes
+EMPTY: Final = Segment([], 0, SEGMENT_END_BYTES)
+
+
+def segment_of(groups: Iterable[Group], size: Size = writable) -> Segment:
+    """Keys in order with their values as a segment.
+
+    >>> segment_of([("word00", [1])]).bytes
     19
     """
-    total = SEGMENT_END_BYTES
-    for key, value in pairs:
-        key_bytes, value_bytes = size(key), size(value)
-        if key_bytes < 128 and value_bytes < 128:  # as segment_record, without a call
-            total += key_bytes + value_bytes + 2
-        else:
-            total += segment_record(key_bytes, value_bytes)
-    return Segment(pairs, total)
+    held = list(groups)
+    keys = [size(key) for key, _ in held]
+    values = list(chain.from_iterable(values for _, values in held))
+    length = together(values, size)
+    if length is not None and max(keys, default=0) < 128:  # each length is a byte
+        length += sum(key * len(mine) for key, (_, mine) in zip(keys, held, strict=True)) + 2 * len(values)
+    else:
+        pairs = ((key, value) for key, (_, mine) in zip(keys, held, strict=True) for value in mine)
+        length = sum(segment_record(key, size(value)) for key, value in pairs)
+    return Segment(held, len(values), length + SEGMENT_END_BYTES)
 
 
 def joined(segments: Sequence[Segment]) -> Segment:
-    """Segments merged into one, whose end and checksum are there once.
+    """Segments merged into one, whose end and checksum are there once. Raises InputError for keys that cannot be
+    compared.
 
-    >>> joined([Segment([("b", 1)], 14), Segment([("a", 1)], 14)])
-    Segment(pairs=[('a', 1), ('b', 1)], bytes=22)
+    >>> joined([Segment([("b", [1])], 1, 14), Segment([("a", [1])], 1, 14)])
+    Segment(groups=[('a', [1]), ('b', [1])], records=2, bytes=22)
     """
     if len(segments) == 1:
         return segments[0]
-    pairs = in_order(chain.from_iterable(segment.pairs for segment in segments))
-    whole = sum(segment.bytes - SEGMENT_END_BYTES for segment in segments)
-    return Segment(pairs, whole + SEGMENT_END_BYTES)
+    whole = sum(segment.bytes - SEGMENT_END_BYTES for segment in segments) + SEGMENT_END_BYTES
+    return Segment(merge_groups([one.groups for one in segments]), sum(one.records for one in segments), whole)
+
+
+def merge_groups(runs: Sequence[list[Group]]) -> list[Group]:
+    """Keys in order with all their values, of runs of such. Raises InputError for keys that cannot be compared.
+
+    >>> merge_groups([[("a", [1]), ("c", [1])], [("a", [2])]])
+    [('a', [1, 2]), ('c', [1])]
+    """
+    kinds = {type(key) for run in runs for key, _ in run}
+    if len(kinds) == 1 and kinds <= _PLAIN:
+        held: dict[Any, list[list[Any]]] = {}
+        for key, values in chain.from_iterable(runs):
+            if key in held:
+                held[key].append(values)
+            else:
+                held[key] = [values]
+        return [(key, _chained(held[key])) for key in sorted(held)]
+    return [(key, _chained(parts)) for key, parts in grouped(in_order(chain.from_iterable(runs)))]
+
+
+def _chained(parts: list[list[Any]]) -> list[Any]:
+    return parts[0] if len(parts) == 1 else list(chain.from_iterable(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,124 +130,160 @@ class MapOutput:
     counts: Counts
 
 
-@dataclass(slots=True)
-class _Runs:
-    """The spills of a task in the making."""
+class Output:
+    """The output of a task in the making: pairs are added, and written out as a run when the buffer is full.
 
-    partitions: int
-    size: Size
-    combine: Combine | None
-    counts: Counts = field(default_factory=Counts)
-    runs: list[list[Segment]] = field(default_factory=list)
-    spills: list[Spill] = field(default_factory=list)
+    Records are gathered by key as they come: most keys come more than once, and only keys are sorted.
 
-    def count(self, records: int, size: int) -> None:
-        """So many records of so many bytes were given."""
+    >>> output = Output(str.isupper, 2, Sorting())
+    >>> output.add([("b", 1), ("C", 1), ("a", 1)])
+    >>> whole = output.close()
+    >>> [segment.pairs for segment in whole.segments], whole.counts.materialised
+    ([[('a', 1), ('b', 1)], [('C', 1)]], 36)
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        partitions: int,
+        sorting: Sorting,
+        *,
+        size: Size = writable,
+        combine: Combine | None = None,
+    ) -> None:
+        self.place, self.partitions, self.sorting, self.size, self.combine = place, partitions, sorting, size, combine
+        self.counts = Counts()
+        self.runs: list[list[Segment]] = []
+        self.spills: list[Spill] = []
+        self._buffer = Buffer(sorting)
+        self._held = 0  # records in the buffer
+        self._kind: type | None = None  # that of all keys in the table
+        self._table: dict[Any, list[Any]] = {}
+        self._others: list[list[Pair]] = [[] for _ in range(partitions)]  # records whose keys are of another kind
+
+    def add(self, pairs: Sequence[Pair]) -> None:
+        """Some more pairs. Raises InputError for keys that cannot be compared."""
+        keys, values = [key for key, _ in pairs], [value for _, value in pairs]
+        key_bytes, value_bytes = together(keys, self.size), together(values, self.size)
+        total = sum(map(self.size, keys)) if key_bytes is None else key_bytes
+        total += sum(map(self.size, values)) if value_bytes is None else value_bytes
+        if total + META_BYTES * len(pairs) <= self._buffer.spare:
+            self._buffer.add(len(pairs), total)
+            self._count(len(pairs), total)
+            self._keep(keys, values)
+            return
+        for key, value in zip(keys, values, strict=True):
+            length = self.size(key) + self.size(value)
+            room = self._buffer.put(length)
+            if room is not Room.FITS and self._held:
+                self._spill()
+            self._count(1, length)
+            self._keep((key,), (value,))
+            if room is Room.ALONE:
+                self._spill(combined=False)
+
+    def _count(self, records: int, size: int) -> None:
         self.counts.records += records
         self.counts.bytes += size
+        self._held += records
 
-    def spill(self, buckets: list[list[Pair]], held: list[int], *, combined: bool = True) -> None:
-        """Write what is there, of so many bytes, as a run, sorted by partition and key."""
-        records = sum(map(len, buckets))
-        if combined and self.combine:
-            run = [self.segment(bucket) for bucket in buckets]
-        else:
-            parts = zip(buckets, held, strict=True)
-            run = [Segment(in_order(bucket), size + SEGMENT_END_BYTES) for bucket, size in parts]
-        held[:] = [0] * len(held)
-        written = sum(len(segment.pairs) for segment in run)
+    def _keep(self, keys: Sequence[Any], values: Sequence[Any]) -> None:
+        kinds = set(map(type, keys))
+        if self._kind is None and len(kinds) == 1:
+            self._kind = next((kind for kind in _PLAIN if kind in kinds), None)
+        if kinds != {self._kind}:
+            for pair in zip(keys, values, strict=True):
+                self._others[self.place(pair[0])].append(pair)
+            return
+        table, get = self._table, self._table.get
+        for key, value in zip(keys, values, strict=True):
+            held = get(key)
+            if held is None:
+                table[key] = [value]
+            else:
+                held.append(value)
+
+    def _spill(self, *, combined: bool = True) -> None:
+        """Write what is there as a run, sorted by partition and key."""
+        buckets: list[list[Group]] = [[] for _ in range(self.partitions)]
+        for key in sorted(self._table):
+            buckets[self.place(key)].append((key, self._table[key]))
+        for bucket, others in zip(buckets, self._others, strict=True):
+            if others:
+                bucket[:] = merge_groups([bucket, [(key, [value]) for key, value in others]])
+        run = [segment_of(self._combined(bucket) if combined else bucket, self.size) for bucket in buckets]
+        written = sum(segment.records for segment in run)
         self.counts.spilled += written
         self.runs.append(run)
-        self.spills.append(Spill(records, written, sum(segment.bytes for segment in run)))
-        for bucket in buckets:
-            bucket.clear()
+        self.spills.append(Spill(self._held, written, sum(segment.bytes for segment in run)))
+        self._table, self._others, self._held = {}, [[] for _ in range(self.partitions)], 0
 
-    def segment(self, pairs: list[Pair]) -> Segment:
-        """Pairs as they are written, combined before that."""
-        return segment_of(in_order(self.combined(pairs)), self.size)
+    def _combined(self, groups: list[Group]) -> list[Group]:
+        """What the combiner leaves of groups."""
+        if self.combine is None:
+            return groups
+        self.counts.combine_input += sum(len(values) for _, values in groups)
+        made = self.combine(groups)
+        self.counts.combine_output += sum(len(values) for _, values in made)
+        return made
 
-    def merge(self, parts: Sequence[Segment], combined: bool) -> Segment:
-        """Runs as one."""
-        if combined and self.combine:
-            return self.segment([pair for part in parts for pair in part.pairs])
-        return joined(parts)
+    def close(self) -> MapOutput:
+        """All there is: one segment a partition, none written, the only run renamed, or all merged. Raises InputError
+        as :meth:`add`."""
+        if self._held:
+            self._spill()
+        rewritten: list[int] = []
+        if not self.runs:
+            segments = [EMPTY] * self.partitions
+        elif len(self.runs) == 1:
+            segments = self.runs[0]
+        else:
+            segments = []
+            for parts in zip(*self.runs, strict=True):
+                _count_passes([one.records for one in parts], [one.bytes for one in parts], self.sorting, rewritten)
+                segments.append(self._merge(parts))
+            rewritten.append(sum(segment.records for segment in segments))
+            self.counts.spilled += sum(rewritten)
+        self.counts.materialised = sum(segment.bytes for segment in segments)
+        return MapOutput(tuple(segments), tuple(self.spills), tuple(rewritten), self.counts)
 
-    def combined(self, pairs: list[Pair]) -> list[Pair]:
-        """What the combiner leaves of pairs."""
-        if self.combine is None or not pairs:
-            return pairs
-        self.counts.combine_input += len(pairs)
-        pairs = self.combine(pairs)
-        self.counts.combine_output += len(pairs)
-        return pairs
+    def _merge(self, parts: Sequence[Segment]) -> Segment:
+        """Runs as one; combined again if there are enough of them."""
+        whole = joined(parts)
+        if self.combine is None or len(parts) < self.sorting.combine_spills:
+            return whole
+        return segment_of(self._combined(whole.groups), self.size)
+
+
+def chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    """Pairs some thousands at a time: few enough to be still at hand when they are looked at again.
+
+    >>> [len(chunk) for chunk in chunks([("a", 1)] * 5_000)]
+    [4096, 904]
+    """
+    left = iter(pairs)
+    while chunk := list(islice(left, _CHUNK)):
+        yield chunk
 
 
 def sort_output(
-    records: Iterable[tuple[int, Any, Any]],
+    pairs: Iterable[Pair],
+    place: Place,
     partitions: int,
     sorting: Sorting,
     *,
     size: Size = writable,
     combine: Combine | None = None,
 ) -> MapOutput:
-    """The output of a task from its ``records`` (partition, key, value).
+    """The output of a task from its pairs.
 
     The combiner runs over each spill, but not over a record that is larger than the buffer, and again when spills are
     merged, if there are enough of them. Raises InputError for keys that cannot be compared.
-
-    >>> output = sort_output([(0, "b", 1), (1, "c", 1), (0, "a", 1)], 2, Sorting())
-    >>> [segment.pairs for segment in output.segments], output.counts.materialised
-    ([[('a', 1), ('b', 1)], [('c', 1)]], 36)
     """
-    made, buffer = _Runs(partitions, size, combine), Buffer(sorting)
-    buckets: list[list[Pair]] = [[] for _ in range(partitions)]
-    held = [0] * partitions  # the bytes of each bucket as a segment
-    spare, count, total = buffer.spare, 0, 0
-    for partition, key, value in records:
-        key_bytes, value_bytes = size(key), size(value)
-        length = key_bytes + value_bytes
-        short = key_bytes < 128 and value_bytes < 128  # as segment_record, without a call
-        spare -= length + META_BYTES
-        if spare >= 0:
-            count += 1
-            total += length
-            buckets[partition].append((key, value))
-            held[partition] += length + 2 if short else segment_record(key_bytes, value_bytes)
-            continue
-        made.count(count, total)
-        buffer.add(count, total)
-        made.count(1, length)
-        room = buffer.put(length)
-        if room is not Room.FITS and any(buckets):
-            made.spill(buckets, held)
-        buckets[partition].append((key, value))
-        held[partition] += segment_record(key_bytes, value_bytes)
-        if room is Room.ALONE:
-            made.spill(buckets, held, combined=False)
-        spare, count, total = buffer.spare, 0, 0
-    made.count(count, total)
-    if any(buckets):
-        made.spill(buckets, held)
-    return _merged(made, sorting)
-
-
-def _merged(made: _Runs, sorting: Sorting) -> MapOutput:
-    """One segment a partition: none written, the only run renamed, or all merged."""
-    counts, count = made.counts, len(made.runs)
-    rewritten: list[int] = []
-    if count == 0:
-        segments = [Segment([], SEGMENT_END_BYTES) for _ in range(made.partitions)]
-    elif count == 1:
-        segments = made.runs[0]
-    else:
-        segments = []
-        for parts in zip(*made.runs, strict=True):
-            _count_passes([len(part.pairs) for part in parts], [part.bytes for part in parts], sorting, rewritten)
-            segments.append(made.merge(parts, count >= sorting.combine_spills))
-        rewritten.append(sum(len(segment.pairs) for segment in segments))
-        counts.spilled += sum(rewritten)
-    counts.materialised = sum(segment.bytes for segment in segments)
-    return MapOutput(tuple(segments), tuple(made.spills), tuple(rewritten), counts)
+    output = Output(place, partitions, sorting, size=size, combine=combine)
+    for chunk in chunks(pairs):
+        output.add(chunk)
+    return output.close()
 
 
 def _count_passes(records: list[int], lengths: list[int], sorting: Sorting, rewritten: list[int]) -> None:

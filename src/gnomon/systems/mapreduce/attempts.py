@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
-from gnomon.dataflow.execute import Produced, run_task
+from gnomon.dataflow.execute import run_task
 from gnomon.dataflow.partition import Bounds
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorted_shuffle import reduce_task, write
+from gnomon.dataflow.sorted_shuffle import map_task, reduce_task, write
 from gnomon.dataflow.sorting import MapOutput, Segment
 from gnomon.systems.mapreduce import counters
 from gnomon.systems.mapreduce.costs import Costs
@@ -36,6 +36,12 @@ class Attempt:
         return sum(self.phases.values())
 
 
+class _How(TypedDict):
+    bounds: Bounds | None
+    combining: bool
+    size: Size
+
+
 @dataclass(frozen=True)
 class Runner:
     """Runs attempts by the settings of a job. ``combining``: what was set as a combiner is used."""
@@ -57,20 +63,24 @@ class Runner:
         bounds: Bounds | None = None,
     ) -> Attempt:
         """A map. ``stored``: the records that an identity reads. Raises UserError where a function of the job does."""
-        stage = part.source
-        produced = run_task(replace(stage, writes=None), index, loads) if stored is None else None
-        calls = sum(produced.calls.values()) if produced else len(stored or ())
-        read = produced.read if produced else len(stored or ())
+        stage, sorts = part.source, part.shuffles is not None
         phases = {"start": self.costs.start_ns, "read": self.costs.read_ns(input_bytes, local=local)}
-        cpu = self.costs.cpu_ns(calls, input_bytes)
-        if part.shuffles is None:
-            records = (produced.records if produced else list(stored or ())) or []
+        sorting = self.settings.sorting
+        how = _How(bounds=bounds, combining=self.combining, size=self.size)
+        if stored is not None:
+            read, records = len(stored), stored
+            produced, output = None, write(stage, index, stored, sorting, **how) if sorts else None
+        elif sorts:
+            mapped = map_task(stage, index, loads, sorting, **how)
+            produced, output = mapped.produced, mapped.output
+        else:
+            produced, output = run_task(replace(stage, writes=None), index, loads), None
+        if produced is not None:
+            read, records = produced.read, produced.records or []
+        cpu = self.costs.cpu_ns(read if produced is None else sum(produced.calls.values()), input_bytes)
+        if output is None:
             phases |= {"map": cpu, "write": self._store_ns(records)}
-            return Attempt(counters.of_map_only(read, len(records)), phases, records=records)
-        given = produced if produced is not None else _produced(part, index, stored or ())
-        output = write(
-            stage, index, given, self.settings.sorting, bounds=bounds, combining=self.combining, size=self.size
-        )
+            return Attempt(counters.of_map_only(read, len(records)), phases, records=list(records))
         phases |= self._sorted_ns(output, cpu)
         return Attempt(counters.of_map(read, output), phases, output=output)
 
@@ -93,7 +103,7 @@ class Runner:
         """Spills are written beside the map; it waits for the last one, and for those that are slower than it."""
         spills = [self.costs.disk_ns(spill.bytes) for spill in output.spills]
         sort = self.costs.sort_ns([spill.records for spill in output.spills])
-        per_record = output.counts.materialised // max(sum(len(one.pairs) for one in output.segments), 1)
+        per_record = output.counts.materialised // max(sum(one.records for one in output.segments), 1)
         merge = self.costs.disk_ns(2 * per_record * sum(output.passes))
         return {"map": max(cpu, sum(spills[:-1])), "spill": sort + sum(spills[-1:]), "merge": merge}
 
@@ -101,8 +111,3 @@ class Runner:
         """Writing to storage: through the pipeline of replicas, each of which is written while the next is sent."""
         size = sum(map(self.size, records))
         return self.costs.store_ns(size, self.settings.replication)
-
-
-def _produced(part: Part, index: int, stored: Sequence[Any]) -> Produced:
-    """What a map that changes nothing gives."""
-    return Produced(part.source.number, index, records=list(stored), read=len(stored))

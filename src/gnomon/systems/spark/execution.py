@@ -6,7 +6,7 @@ outputs of map tasks are gone when their executor is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -179,10 +179,12 @@ class Tasks(Execution):
 
     # ------------------------------------------------------------------ what is read
 
-    def _records(self, exchange: int, partition: int) -> Iterator[Any]:
+    def _records(self, exchange: int, partition: int) -> list[Any]:
         """What map tasks left for a partition, in their order."""
+        found: list[Any] = []
         for _, (made, _) in sorted(self.outputs.get(exchange, {}).items()):
-            yield from (made.produced.buckets or ())[partition]
+            found += (made.produced.buckets or ())[partition]
+        return found
 
     def _fetched(self, stage: PlanStage, partition: int, here: int) -> tuple[int, int]:
         """The bytes that a task fetches, from its own node and from others."""
