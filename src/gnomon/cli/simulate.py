@@ -203,18 +203,14 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
 
 def _words(result: Run) -> dict[tuple[int, int], str]:
     """The system's own words for the reasons for which tasks wait, are refused or withdrawn, by task and reason."""
-    from gnomon.engine.log import Kind, Reason
+    from gnomon.engine.log import Kind
 
     log, found = result.log, {}
     for row, facts in log.details.items():
         if log.kind[row] in (Kind.WAIT, Kind.REJECT, Kind.CANCEL) and (
             word := facts.get("reason", facts.get("message"))
         ):
-            found[int(log.subject[row]), int(log.reason[row])] = str(word)
-    for row in (log.kind == Kind.CANCEL).nonzero()[0].tolist():  # who is refused is withdrawn because of that
-        cause = int(log.cause[row])
-        if cause >= 0 and log.reason[cause] == Reason.UNUSABLE and "message" in log.details.get(cause, {}):
-            found[int(log.subject[row]), int(log.reason[row])] = str(log.details[cause]["message"]).splitlines()[-1]
+            found[int(log.subject[row]), int(log.reason[row])] = "; ".join(str(word).splitlines())
     return found
 
 

@@ -259,6 +259,14 @@ class Board:
             w.state[member] = int(State.KILLED)
             moves.leave_job(w, member, self.row(Kind.CANCEL, task=member, cause=cause))
 
+    def refuse(self, task: int, reason: Reason, *, details: Mapping[str, int | str]) -> None:
+        """A task that is delayed is rejected on its arrival; its peers are not, and do not wait for it."""
+        w = self._room_for_job(task)
+        w.state[task] = int(State.REJECTED)
+        cause = int(w.arrive_row[task])
+        row = self.row(Kind.REJECT, task=task, cause=cause, reason=reason, value=-1, details=details)
+        moves.leave_job(w, task, row)
+
     def _room_for_job(self, task: int) -> World:
         return self.room(16 + 2 * int(self.w.job_count[self.w.job[task]]))
 

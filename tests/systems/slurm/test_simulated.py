@@ -37,7 +37,7 @@ class Ran:
         self.row = {work.id(task): task for task in range(len(work))}
         self.said: dict[str, list[str]] = {name: [] for name in self.row}
         for row, facts in sorted(log.details.items()):
-            if log.kind[row] == Kind.WAIT and "message" in facts:
+            if log.kind[row] in (Kind.WAIT, Kind.REJECT) and "message" in facts:
                 self.said[work.id(int(log.subject[row]))].append(str(facts["message"]))
 
     def start_s(self, job: str) -> float:
@@ -230,7 +230,27 @@ def test_a_limit_of_an_account_holds_its_jobs_and_no_others(scenario: Make) -> N
     assert ran.starts_at("3", 2)
     assert ran.starts_at("2", 5 * 60)
     assert ran.said["4"][-1].endswith("Invalid account or account/partition combination specified")
-    assert ran.state("4") is State.KILLED
+    assert ran.state("4") is State.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("options", "tasks", "says"),
+    [
+        ("-n1 -p nowhere", 1, "Invalid partition name specified"),
+        ("-N1 -n3", 1, "Requested node configuration is not available"),
+        ("-N1 -n3 --array=1-3", 3, "Requested node configuration is not available"),
+        ("-n1 --array=1-3 -p nowhere", 3, "Invalid partition name specified"),
+        ("-n1 : -n1 -p nowhere", 2, "Invalid partition name specified"),
+    ],
+)
+def test_all_tasks_of_a_refused_submission_are_rejected(scenario: Make, options: str, tasks: int, says: str) -> None:
+    """Also those that leave a record (seen.md, 11: FAILED, BadConstraints)."""
+    ran = Ran(scenario(f"@0s ann sbatch {options} --wrap x\n@1m ann sbatch -n1 --wrap x # runs 1m\n"))
+    *refused, last = ran.row
+    assert len(refused) == tasks
+    assert {ran.state(job) for job in refused} == {State.REJECTED}
+    assert all(ran.said[job][-1].endswith(says) for job in refused)
+    assert (ran.state(last), ran.run.metrics()["rejected"]) == (State.DONE, tasks)
 
 
 def test_jobs_keep_to_their_begin_time(scenario: Make) -> None:

@@ -75,6 +75,7 @@ class SlurmScheduler(Placer):
         self._jobs: dict[int, Job] = {}
         self._row: dict[Job, int] = {}
         self._came: set[int] = set()
+        self._refused: dict[int, str] = {}
         self._requeues: dict[Job, bool] = {}
         self._kill: dict[Job, bool] = {}
         self._arranging = False
@@ -161,8 +162,8 @@ class SlurmScheduler(Placer):
         )
 
     def drop(self, job: Job) -> None:
-        """A pending job will never run."""
-        if job.task >= 0 and self._board.state(job.task) is State.DELAYED:
+        """A pending job will never run; one that fails as it is submitted is refused when sbatch has its reply."""
+        if job.task in self._jobs and self._board.state(job.task) is State.DELAYED:
             self._hands.withdraw(job.task, self._row.get(job, -1))
 
     def suspend(self, job: Job) -> None:
@@ -189,7 +190,9 @@ class SlurmScheduler(Placer):
         self.state.now_ns = self._board.now
         if task not in self._jobs and task not in self._came:
             self._submit(task)
-        if task in self._native.present and task not in self._taken_up:
+        if task in self._refused:  # the others of its submission are, as they arrive
+            self._board.refuse(task, Reason.UNUSABLE, details={"message": self._refused.pop(task)})
+        elif task in self._native.present and task not in self._taken_up:
             self._take_up(task)
 
     def _submit(self, task: int) -> None:
@@ -206,10 +209,10 @@ class SlurmScheduler(Placer):
             self._jobs[job.task] = job
         for one in group:
             if one not in self._jobs:
-                self._refuse(one, reply.text)
+                self._refused[one] = reply.text
         for job in reply.jobs:
             if job.state != "PENDING":
-                self._refuse(job.task, reply.text)
+                self._refused[job.task] = reply.text
             elif job.task in self._native.present:
                 set_up(job, self._native.present[job.task])
             self._cancel_at(job, self._native.cancelled_ns(job.task))
@@ -244,18 +247,6 @@ class SlurmScheduler(Placer):
         self.state.next_id = max(self.state.next_id, self._native.last_id + 1)
         if job.pends:
             self.wait(job)
-
-    def _refuse(self, task: int, text: str) -> None:
-        row = self._board.row(
-            Kind.WAIT,
-            task=task,
-            cause=int(self._board.w.arrive_row[task]),
-            reason=Reason.UNUSABLE,
-            value=-1,
-            details={"message": text},
-        )
-        if self._board.state(task) is State.DELAYED:
-            self._hands.withdraw(task, row)
 
     def read(self, first: int, last: int) -> None:
         """Jobs end, nodes are lost and come back."""

@@ -54,7 +54,7 @@ from gnomon.systems.slurm.columnar.books import (
 from gnomon.systems.slurm.columnar.passes import backfill_pass, main_pass
 from gnomon.systems.slurm.columnar.queue import catch_up, enter, first_priority
 from gnomon.systems.slurm.columnar.starting import finish, fits_now, next_ended, use_partition
-from gnomon.systems.slurm.columnar.written import WAIT, emit, look_at_aside, say
+from gnomon.systems.slurm.columnar.written import emit, look_at_aside, say
 from gnomon.systems.slurm.planning import Chart, Lined
 from gnomon.systems.slurm.select.columns import Demands, Hardware, Occupied, Running, Trial
 
@@ -64,7 +64,7 @@ PAUSED: Final = 1
 NEED_SPACE: Final = 2
 LEFT: Final = 3  # it is for the controller
 
-ARRIVE, CANCEL, REJECT = int(Kind.ARRIVE), int(Kind.CANCEL), int(Kind.REJECT)
+ARRIVE, REJECT = int(Kind.ARRIVE), int(Kind.REJECT)
 R_UNUSABLE = int(Reason.UNUSABLE)
 
 
@@ -172,14 +172,11 @@ def arrive(h: Hardware, o: Occupied, d: Demands, t: Trial, line: Lined, b: Books
     if fate == UNUSABLE:
         emit(b, REJECT, job, -1, arrival, R_UNUSABLE, -1, 0)
         return
-    if fate == REFUSED:
-        emit(b, CANCEL, job, -1, emit(b, WAIT, job, -1, arrival, R_UNUSABLE, -1, text), 0, 0, 0)
-    else:
+    if fate != REFUSED:
         b.priority[job] = first_priority(b, job)
         b.at[CHANGED] = 1
-    if fate == FAILED:
-        emit(b, CANCEL, job, -1, -1, 0, 0, 0)
-        emit(b, WAIT, job, -1, arrival, R_UNUSABLE, -1, text)
+    if fate in (REFUSED, FAILED):
+        emit(b, REJECT, job, -1, arrival, R_UNUSABLE, -1, text)
     elif fate == ASIDE:
         b.at[PENDING] += 1
         say(b, job, text)
