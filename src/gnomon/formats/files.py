@@ -175,6 +175,8 @@ class _Source(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         with _input_errors(self._file):
+            if isinstance(self._content, gzip.GzipFile):  # a whole buffer at a time would lose what is before a cut
+                return self._content.readinto1(buffer)
             return self._content.readinto(buffer) or 0
 
     def close(self) -> None:

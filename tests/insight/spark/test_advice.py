@@ -1,6 +1,7 @@
 """Changes: what is proposed for which cause, and what a simulation says of it, against what is reckoned by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,11 @@ def test_every_recorded_log_is_explained(path: Path) -> None:
     first = next(one for one in application.attempts if len(one.tasks))
     assert explain_log(f"task/{first.stage.id}.{first.tasks[0].index}", application).summary
     assert explain_log(f"task/{first.tasks[0].task_id}", application).subject.startswith("task/")
+
+
+def test_a_job_that_still_runs_took_the_time_until_the_log_stops(tmp_path: Path) -> None:
+    whole = one_stage(tmp_path, [2.0] * 4)
+    (job,) = whole.jobs.values()
+    running = replace(whole, jobs={0: replace(job, ended_ms=None, result=None)}, ended_ms=None)
+    (note,) = [note for note in explain_log("app", running).notes if note.startswith("the jobs took")]
+    assert note.startswith("the jobs took 3s until the log stops; run again by Spark's rules on 4 slots")

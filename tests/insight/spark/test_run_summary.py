@@ -10,7 +10,9 @@ from gnomon.model.cluster import Cluster, Node
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.resources import Resources
 from gnomon.model.scenario import Scenario
-from gnomon.systems.spark.scenario import read_job
+from gnomon.systems.spark.read import read_event_log
+from gnomon.systems.spark.scenario import read_job, read_scenario
+from tests.shared import ROOT
 
 MS = 1_000_000
 
@@ -51,3 +53,24 @@ def test_a_job_that_failed_says_why() -> None:
     assert job["status"] == "FAILED"
     assert "ZeroDivisionError" in job["error"]
     assert summary.data["stages"][0]["failed"] == 4
+
+
+def test_sizes_are_in_the_units_of_the_ui() -> None:
+    flow = Dataflow("pairs")
+    flow.source([[(n, n) for n in range(1000)]]).reduce_by_key(add, partitions=2).collect()
+    scenario = read_job(flow.graph(), lambda each: ({}, {}), 1, [], options={})
+    summary = summarise(scenario, simulate(scenario).log)
+    written = summary.data["stages"][0]["shuffle_write_bytes"]
+    assert summary.listings[1].rows[0][-1] == f"{written / 1024:.1f} KiB"
+
+
+def test_the_run_of_a_log_has_its_call_sites_records_and_bytes() -> None:
+    log = ROOT / "tests" / "golden" / "spark" / "spark-log-executor-loss-1.jsonl.gz"
+    scenario, recorded = read_scenario(str(log)), read_event_log(log)
+    data = summarise(scenario, simulate(scenario).log).data
+    assert [job["name"] for job in data["jobs"]] == ["count at /opt/app/apps.py:130", "collect at /opt/app/apps.py:134"]
+    (first,) = recorded.attempts_of(0)
+    assert data["stages"][0]["shuffle_write_bytes"] == int(first.tasks.column("write_bytes").sum()) > 0
+    assert data["stages"][0]["records_written"] == int(first.tasks.column("write_records").sum()) > 0
+    later = [one.tasks.succeeded for one in recorded.attempts_of(3)]
+    assert data["stages"][-1]["shuffle_read_bytes"] == sum(int(one.shuffle_read_bytes.sum()) for one in later)

@@ -171,6 +171,15 @@ def test_queries_with_their_changed_plans(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ logs that are not complete, or damaged
 
 
+def test_a_packed_log_that_is_cut_off_near_its_end_has_all_before_it(tmp_path: Path) -> None:
+    """Short enough for one buffer: what comes before the cut must not go with it."""
+    whole = gzip.compress("".join(f"{line}\n" for line in two_stages().lines).encode())
+    (tmp_path / "log.gz").write_bytes(whole[:-9])
+    found = read_event_log(tmp_path / "log.gz")
+    assert found.notes[0].startswith("the log stops early: the compressed data ends in the middle")
+    assert len(found.attempts) == 2
+
+
 def test_a_last_line_that_is_cut_off_is_left_out_and_noted(tmp_path: Path) -> None:
     path = tmp_path / "log.inprogress"
     lines = two_stages().lines

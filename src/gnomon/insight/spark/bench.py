@@ -111,7 +111,7 @@ class Bench:
             stages[number] = replace(stage, first=first, tasks=len(merged[number]))
             first += len(merged[number])
         records = {number: one for number, one in self.again.execution.records.items() if number not in lengths}
-        return replace(self.again.plan, stages=stages), _WithCopies(merged, records, copies)
+        return replace(self.again.plan, stages=stages), _WithCopies(merged, records, copies=copies)
 
 
 def bench_of(application: Application) -> Bench:

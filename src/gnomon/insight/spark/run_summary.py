@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.listing import Listing, Summary
-from gnomon.model.quantity import format_duration, format_memory
+from gnomon.insight.spark.words import size
+from gnomon.model.quantity import format_duration
 from gnomon.model.scenario import Scenario
+from gnomon.systems.spark.replay import MOVED, Recorded
+from gnomon.systems.spark.tasks import IntArray
 
 NOTHING: Final = "-"
-_SUMS: Final = ("input_bytes", "shuffle_read_bytes", "shuffle_write_bytes", "records_read", "records_written")
 _MS: Final = 1_000_000
 _LOST: Final = (Reason.NODE, Reason.KILLED, Reason.EVICTED, Reason.DRAINED, Reason.DELETED)
 
@@ -52,7 +54,7 @@ class Attempt:
 
 def summarise(scenario: Scenario, log: Log) -> Summary:
     """What a run came to. ``jobs`` and ``stages``, each attempt of one."""
-    jobs, attempts = _read(log)
+    jobs, attempts = _read(log, _moved(scenario))
     data: dict[str, Any] = {
         "jobs": [_job_data(one) for one in jobs.values()],
         "stages": [_attempt_data(one) for _, one in sorted(attempts.items())],
@@ -60,10 +62,19 @@ def summarise(scenario: Scenario, log: Log) -> Summary:
     return Summary(data, (_job_table(jobs), _stage_table(attempts)))
 
 
-def _read(log: Log) -> tuple[dict[int, Job], dict[tuple[int, int], Attempt]]:
+Moved = Mapping[int, IntArray]
+
+
+def _moved(scenario: Scenario) -> Moved:
+    """What the tasks of each stage read and wrote, where that is recorded: the run of a log does not say it again."""
+    execution = getattr(scenario.native, "execution", None)
+    return execution.moved if isinstance(execution, Recorded) else {}
+
+
+def _read(log: Log, moved: Moved) -> tuple[dict[int, Job], dict[tuple[int, int], Attempt]]:
     jobs: dict[int, Job] = {}
     attempts: dict[tuple[int, int], Attempt] = {}
-    runs: dict[int, Attempt] = {}
+    runs: dict[int, tuple[Attempt, int]] = {}
     for row, (kind, task, t_ns) in enumerate(
         zip(log.kind.tolist(), log.subject.tolist(), log.t_ns.tolist(), strict=True)
     ):
@@ -71,9 +82,12 @@ def _read(log: Log) -> tuple[dict[int, Job], dict[tuple[int, int], Attempt]]:
         if kind == Kind.EVENT:
             _said(facts, t_ns, jobs, attempts)
         elif kind == Kind.START and "stage_attempt" in facts:
-            runs[task] = attempts[int(facts["stage"]), int(facts["stage_attempt"])]
+            runs[task] = attempts[int(facts["stage"]), int(facts["stage_attempt"])], int(facts["index"])
         elif task in runs:
-            _happened(runs[task], Kind(kind), Reason(int(log.reason[row])), facts)
+            one, index = runs[task]
+            if kind == Kind.END and one.stage in moved:
+                facts = {**facts, **dict(zip(MOVED, moved[one.stage][index].tolist(), strict=True))}
+            _happened(one, Kind(kind), Reason(int(log.reason[row])), facts)
     return jobs, attempts
 
 
@@ -98,8 +112,9 @@ def _happened(one: Attempt, kind: Kind, reason: Reason, facts: Mapping[str, int 
     """What a row about one of its tasks adds."""
     if kind is Kind.END:
         one.done += 1
-        read = {**facts, "shuffle_read_bytes": int(facts.get("local_bytes", 0)) + int(facts.get("remote_bytes", 0))}
-        for name in _SUMS:
+        fetched = int(facts.get("local_bytes", 0)) + int(facts.get("remote_bytes", 0))
+        read = {"shuffle_read_bytes": fetched, **facts}
+        for name in MOVED:
             one.sums[name] = one.sums.get(name, 0) + int(read.get(name, 0))
     elif kind is Kind.FAIL and reason in _LOST:
         one.lost += 1
@@ -154,7 +169,7 @@ def _stage_table(attempts: Mapping[tuple[int, int], Attempt]) -> Listing:
                 *(str(count) if count else NOTHING for count in (one.failed, one.lost, one.copies)),
                 _time(one.start_ns),
                 _time(one.end_ns - one.start_ns) if one.end_ns >= 0 else NOTHING,
-                *(format_memory(size) if size else NOTHING for size in sizes),
+                *(size(count) if count else NOTHING for count in sizes),
             ]
         )
     return Listing(headers, rows, right=(2, 3, 4, 5, 6, 7, 8, 9, 10))

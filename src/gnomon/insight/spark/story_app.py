@@ -47,11 +47,12 @@ def explain_application(application: Application) -> Explanation:
     failed = [job for job in application.jobs.values() if job.result == "JobFailed"]
     abort = abort_of(application)
     said = [*([abort.text] if abort else []), _summary(path, total, causes), *([idle.text] if idle else [])]
+    text = said[0] + "".join(f". {one[:1].upper()}{one[1:]}" for one in said[1:])
     return Explanation(
         subject=f"app/{application.id or application.name}",
         state="failed" if failed else "running" if application.ended_ms is None else "succeeded",
-        summary=". ".join(said),
-        native=(failed[0].error.partition("\n")[0] if failed else "") or ". ".join(said),
+        summary=text,
+        native=(failed[0].error.partition("\n")[0] if failed else "") or text,
         chain=links(application, mishaps(application)),
         changes=(*repairs(application), *changes, *(idle.changes if idle else ())),
         listings=tuple(one for one in listings if one.rows),
@@ -121,10 +122,14 @@ def told(
     rest = [one for one in found if not is_worth(one, base) and not one.idea.saves]
     rows = [[one.idea.what, time(one.span_ms), difference(one.gain(base), base)] for one in rest]
     useless = [Listing(["TRIED", "TAKES", "CHANGE"], rows, right=(1, 2), title="WHAT WOULD NOT HELP")] if rows else []
-    first = min((job.submitted_ms for job in bench.application.jobs.values()), default=0)
-    last = max((job.ended_ms or first for job in bench.application.jobs.values()), default=first)
+    jobs, stop = bench.application.jobs.values(), bench.application.last_ms
+    first = min((job.submitted_ms for job in jobs), default=0)
+    last = max((stop if job.ended_ms is None else job.ended_ms for job in jobs), default=first)
+    until = "" if all(job.ended_ms is not None for job in jobs) else " until the log stops"
     slots = sum(bench.executors)
-    note = f"the jobs took {time(last - first)}; run again by Spark's rules on {counted(slots, 'slot')}, without "
+    note = (
+        f"the jobs took {time(last - first)}{until}; run again by Spark's rules on {counted(slots, 'slot')}, without "
+    )
     note += f"failures, they take {time(base)}: changes are compared with that"
     notes = [note]
     if left > len(found):

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import Final
+
+import numpy as np
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
 from gnomon.model.work import Note
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.delays import MS, Delays, delays
+from gnomon.systems.spark.tasks import IntArray
+
+MOVED: Final = ("input_bytes", "shuffle_read_bytes", "shuffle_write_bytes", "records_read", "records_written")
+"""What tasks read and wrote, as the log of a run calls it."""
 
 
 @dataclass(frozen=True)
 class Recorded(Execution):
     """The :class:`gnomon.control.batch.plan.Execution` of a recorded run. ``length_ms``: how long the tasks of each
-    stage hold their slots; ``records``: how many each reads."""
+    stage hold their slots; ``records``: how many each reads; ``moved``: what each read and wrote, a row a task in the
+    columns of :data:`MOVED`."""
 
     length_ms: Mapping[int, tuple[int, ...]]
     records: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    moved: Mapping[int, IntArray] = field(default_factory=dict)
     has_functions = False
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
@@ -79,7 +88,7 @@ def replay(application: Application, *, exact: bool = False) -> Replay:
     lengths = {number: lengths[number] for number in plan.stages}
     return Replay(
         plan,
-        Recorded(lengths, _records(application, lengths)),
+        Recorded(lengths, _records(application, lengths), _moved(application, lengths)),
         known,
         tuple(_notes(application, lengths)),
     )
@@ -113,7 +122,7 @@ def _jobs(
             at_ms += more
         jobs[number] = JobPlan(
             number,
-            job.description or f"job {number}",
+            job.description or application.stages[max(job.stages)].name or f"job {number}",
             result=max(results),
             at_ns=at_ms * MS,
             after=after,
@@ -177,6 +186,21 @@ def _records(application: Application, lengths: Mapping[int, tuple[int, ...]]) -
             for task in attempt.tasks.succeeded:
                 read[task.partition if attempt.attempt else task.index] = task.read_records + task.input_records
         found[number] = tuple(read)
+    return found
+
+
+def _moved(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> dict[int, IntArray]:
+    """What each task of each stage read and wrote."""
+    found = {}
+    for number, lasting in lengths.items():
+        moved = np.zeros((len(lasting), len(MOVED)), np.int64)
+        for attempt in application.attempts_of(number):
+            tasks = attempt.tasks.succeeded
+            read = tasks.column("input_records") + tasks.column("read_records")
+            written = tasks.column("output_records") + tasks.column("write_records")
+            sizes = tasks.column("input_bytes"), tasks.shuffle_read_bytes, tasks.column("write_bytes")
+            moved[tasks.column("partition" if attempt.attempt else "index")] = np.stack([*sizes, read, written], axis=1)
+        found[number] = moved
     return found
 
 
