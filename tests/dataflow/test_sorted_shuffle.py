@@ -52,7 +52,7 @@ def run(plan: Plan, sorting: Sorting = PLENTY, *, combining: bool = True) -> tup
         else:
             for index in range(stage.tasks):
                 copied = {
-                    exchange.number: [one.output.segments[index] for one in maps[exchange.number]]
+                    (exchange.number, index): [one.output.segments[index] for one in maps[exchange.number]]
                     for exchange in stage.reads
                 }
                 reduces.append(reduce_task(stage, index, copied, Fetching(), combining=combining))

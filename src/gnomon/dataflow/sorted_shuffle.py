@@ -28,6 +28,11 @@ NO_KEY = ()
 """The key of records that are dealt out: of no bytes, and equal to itself."""
 
 
+def nothing(exchange: int, partition: int) -> Iterable[Any]:
+    """What a task reads of exchanges that has none."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Mapped:
     """What a task of the writing side made: its chain's counts, and the sorted output."""
@@ -39,11 +44,11 @@ class Mapped:
 @dataclass(frozen=True)
 class Reduced:
     """What a task of the reading side made: its chain's counts and records, the groups of keys that it was given, and
-    what was counted of copying, for each exchange that it read."""
+    what was counted of copying, for each exchange and partition that it read."""
 
     produced: Produced
     groups: int
-    copied: Mapping[int, FetchCounts]
+    copied: Mapping[tuple[int, int], FetchCounts]
 
 
 def map_task(
@@ -99,31 +104,35 @@ def write(
 def reduce_task(
     stage: PlanStage,
     index: int,
-    copied: Mapping[int, Sequence[Segment]],
+    copied: Mapping[tuple[int, int], Sequence[Segment]],
     fetching: Fetching,
     *,
+    loads: Fetch = nothing,
     combining: bool = True,
     size: Size = writable,
 ) -> Reduced:
-    """Run a task that reads exchanges, and makes records. ``copied``: the segments of its partition of each exchange,
-    in the order in which they were copied. Raises UserError where a function of the job does."""
-    counts: dict[int, FetchCounts] = {}
-    keys: dict[int, int] = {}
+    """Run a task that reads exchanges, and makes records. ``copied``: the segments of each exchange and partition that
+    it reads, in the order in which they were copied; ``loads``: what it reads unsorted, of broadcasts. Raises UserError
+    where a function of the job does."""
+    counts: dict[tuple[int, int], FetchCounts] = {}
+    keys: dict[tuple[int, int], int] = {}
 
     def fetched(number: int, partition: int) -> Iterable[Any]:
         exchange = next(one for one in stage.reads if one.number == number)
+        if exchange.rule is Rule.BROADCAST:
+            return loads(number, partition)
         reader = stage.layout.stages[exchange.target]
         combine = combine_of(exchange, reader) if combining else None
         held = Copied(fetching, combine, size)
-        for segment in copied[number]:
+        for segment in copied.get((number, partition), ()):
             held.add(segment)
         whole = held.merged()
-        counts[number], keys[number] = held.counts, len(whole.groups)
+        counts[number, partition], keys[number, partition] = held.counts, len(whole.groups)
         if _is_bare(exchange, reader):
             return (value for _, values in whole.groups for value in values)
         return operators.Gathered(whole.groups, whole.records)
 
-    produced = run_task(replace(stage, writes=None, samples=None), index, fetched)
+    produced = run_task(replace(stage, writes=None), index, fetched)
     return Reduced(produced, sum(keys.values()), counts)
 
 

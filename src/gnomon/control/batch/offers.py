@@ -88,11 +88,14 @@ class Offers:
         return ordered if rules.early_e4 is None else sorted(ordered, key=_urgency)
 
     def _most(self, tasks: Tasks) -> int:
-        """How many slots a set may hold."""
+        """How many slots a set may hold. Early tasks that made room for what they wait for get none before that has
+        started: reduces are not asked for then (``RMContainerAllocator.preemptReducesIfNeeded``)."""
         driver, limit = self._driver, self._driver.rules.early_e4
         if limit is None or not tasks.plan.overlaps:
             return NEVER
         parents = [driver.stages.of[number] for number in tasks.plan.parents]
+        if any(one.room_made and one.ready for one in driver.sets if one.stage in tasks.plan.parents):
+            return 0
         total, done = sum(one.plan.tasks for one in parents), sum(len(one.output) for one in parents)
         waiting = any(driver.current[one.plan.number].ready for one in parents if one.runs)
         return early_tasks(self.all_slots(tasks), done, total, total - done, limit_e4=limit, waiting=waiting)
@@ -225,7 +228,7 @@ class Offers:
 
 
 def _urgency(tasks: Tasks) -> int:
-    """0 for those tried before, 1 for early ones, 2 for the rest."""
+    """0 for those tried before, and whose output was lost (since MAPREDUCE-6513), 1 for early ones, 2 for the rest."""
     if tasks.plan.overlaps:
         return 1
-    return 0 if any(partition in tasks.tries for partition in tasks.ready) else 2
+    return 0 if tasks.attempt or any(partition in tasks.tries for partition in tasks.ready) else 2

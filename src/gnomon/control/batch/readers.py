@@ -57,6 +57,7 @@ class Readers:
         if any(slots(node, wanted[0]) for node in driver.node_at):
             return
         most = max(-(-all_slots(wanted[0]) * driver.rules.room_e4 // E4), 1)
+        wanted[0].room_made = True
         opened = sorted((run.start_ns, task) for task, run in driver.running.items() if run.open)
         for _, task in opened[-min(most, len(wanted[0].ready)) :]:
             driver.hands.fail(task, Reason.KILLED, wanted[0].row, details={"message": "makes room"})

@@ -19,7 +19,8 @@ class Tasks:
     ``pending``: partitions to launch, the next one last: those that failed go before those never tried; ``tries``,
     ``failures``: attempts, and those that count, by partition; ``copies``: attempts that run, by partition;
     ``lengths``, ``rates``: of the done ones (ns, records a second); ``slow``: partitions that deserve a second copy,
-    with the node (of the cluster) of the first; ``over``: nothing more of it is launched.
+    with the node (of the cluster) of the first; ``over``: nothing more of it is launched;
+    ``room_made``: others gave up slots for it.
     """
 
     plan: StagePlan
@@ -38,6 +39,7 @@ class Tasks:
     running: int = 0
     over: bool = False
     told: bool = False
+    room_made: bool = False
     waits: Waits | None = None
 
     def __post_init__(self) -> None:

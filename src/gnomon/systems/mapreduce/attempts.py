@@ -84,10 +84,15 @@ class Runner:
         phases |= self._sorted_ns(output, cpu)
         return Attempt(counters.of_map(read, output), phases, output=output)
 
-    def reduce(self, part: Part, index: int, copied: Mapping[int, Sequence[Segment]]) -> Attempt:
-        """A reduce whose segments are all copied: its phases begin after that. Raises UserError."""
+    def reduce(
+        self, part: Part, index: int, copied: Mapping[tuple[int, int], Sequence[Segment]], *, loads: Loads
+    ) -> Attempt:
+        """A reduce whose segments are all copied, by exchange and partition: its phases begin after that. Raises
+        UserError."""
         stage = part.source
-        reduced = reduce_task(stage, index, copied, self.settings.fetching, combining=self.combining, size=self.size)
+        reduced = reduce_task(
+            stage, index, copied, self.settings.fetching, loads=loads, combining=self.combining, size=self.size
+        )
         counts = counters.of_reduce(reduced)
         records = reduced.produced.records or []
         merged = sum(segment.bytes for segments in copied.values() for segment in segments)

@@ -28,18 +28,20 @@ BLOCK_MISSING = "BlockMissingException"
 
 Place = tuple[int, int]
 """A task: its part, its number in it."""
+Piece = tuple[int, int, int]
+"""A segment: the part and the number of the map that made it, the partition that it is of."""
 Try = tuple[int, int, int, int]
 """An attempt: part, task, attempt of the stage, number."""
 
 
 @dataclass(slots=True)
 class Copying:
-    """A reduce that copies. ``held``: by map, the segment that it has copied, in the order in which that was;
-    ``free_ns``: when it has the last of them."""
+    """A reduce that copies. ``held``: the segments that it has copied, in the order in which that was; ``free_ns``:
+    when it has the last of them."""
 
     start_ns: int
     free_ns: int
-    held: dict[Place, Segment] = field(default_factory=dict)
+    held: dict[Piece, Segment] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Tasks(plan.Execution):
         self.made: dict[Place, Attempt] = {}
         self._made_at: dict[Place, int] = {}
         self._node: dict[Place, int] = {}
+        self._to_copy: dict[Place, list[Piece]] = {}
         self._down: set[int] = set()
         self._trying: dict[Try, Attempt] = {}
         self._copying: dict[Try, Copying] = {}
@@ -93,16 +96,16 @@ class Tasks(plan.Execution):
         if copying is None:
             return []
         self._copy(where, copying, until_ns=self._now())
-        left = [place for place in self._maps(self._parts[where.stage.number]) if place not in copying.held]
-        return [place for place in left if not self._is_there(place)]
+        left = [piece for piece in self._pieces(where.stage.number, where.partition) if piece not in copying.held]
+        return [place for place in dict.fromkeys(piece[:2] for piece in left) if not self._is_there(place)]
 
     def progress_e4(self, where: Where, ran_ns: int, length_ns: int) -> int:
         """By phases as Hadoop weighs them: of a map with reduces 2/3 until the last spill; of a reduce a third each for
         copying, sorting and the rest (``MapTask``, ``ReduceTask``)."""
         attempt, copying = self._trying.get(_key(where)), self._copying.get(_key(where))
         if length_ns >= NEVER or attempt is None:
-            maps = len(self._maps(self._parts[where.stage.number]))
-            return len(copying.held) * E4 // (3 * maps) if copying is not None and maps else 0
+            pieces = len(self._pieces(where.stage.number, where.partition))
+            return len(copying.held) * E4 // (3 * pieces) if copying is not None and pieces else 0
         return progress_e4(attempt.phases, ran_ns)
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
@@ -192,12 +195,24 @@ class Tasks(plan.Execution):
     def _reduce(self, part: Part, where: Where) -> Course:
         begun = self._now() + self._runner.costs.start_ns
         copying = self._copying[_key(where)] = Copying(begun, begun)
-        if not all(self._is_there(place) for place in self._maps(part)):
+        if not all(self._is_there(piece[:2]) for piece in self._pieces(part.number, where.partition)):
             return Course(NEVER)
         return self._finish(part, where, copying)
 
-    def _maps(self, part: Part) -> list[Place]:
-        return [(writer, task) for _, writer in part.reads for task in range(self._parts[writer].tasks)]
+    def _pieces(self, number: int, index: int) -> list[Piece]:
+        """What a reduce has to copy: mostly its own partition of each map, but several after ``coalesce``, and after
+        ``union`` those of one side."""
+        place = (number, index)
+        if place not in self._to_copy:
+            part = self._parts[number]
+            writers = {exchange.number: writer for exchange, writer in part.reads}
+            self._to_copy[place] = [
+                (writers[exchange.number], task, partition)
+                for exchange, partition in part.source.needs(index)
+                if exchange.number in writers
+                for task in range(self._parts[writers[exchange.number]].tasks)
+            ]
+        return self._to_copy[place]
 
     def _is_there(self, place: Place) -> bool:
         return place in self.made and self._node[place] not in self._down
@@ -211,28 +226,30 @@ class Tasks(plan.Execution):
 
     def _copy(self, where: Where, copying: Copying, *, until_ns: int = NEVER) -> None:
         """Copy what is there, the first made first, as far as it is copied at a time."""
-        maps = self._maps(self._parts[where.stage.number])
-        wanted = [place for place in maps if place not in copying.held and self._is_there(place)]
+        pieces = self._pieces(where.stage.number, where.partition)
+        wanted = [piece for piece in pieces if piece not in copying.held and self._is_there(piece[:2])]
         costs, threads = self._runner.costs, self._runner.settings.copies
-        for place in sorted(wanted, key=lambda one: (self._made_at[one], one)):
-            output = self.made[place].output
+        for piece in sorted(wanted, key=lambda one: (self._made_at[one[:2]], one)):
+            output = self.made[piece[:2]].output
             assert output is not None
-            segment = output.segments[where.partition]
-            begun = max(copying.free_ns, self._made_at[place])
+            segment = output.segments[piece[2]]
+            begun = max(copying.free_ns, self._made_at[piece[:2]])
             end = begun + costs.copy_ns(segment.bytes, threads)
             if end > until_ns:
                 return
-            copying.held[place], copying.free_ns = segment, end
+            copying.held[piece], copying.free_ns = segment, end
 
     def _finish(self, part: Part, where: Where, copying: Copying) -> Course:
         """Copy all, then merge and reduce. What it has really copied by a later time is found out then."""
         whole = Copying(copying.start_ns, copying.free_ns, dict(copying.held))
         self._copy(where, whole)
-        copied = {
-            exchange.number: [segment for place, segment in whole.held.items() if place[0] == writer]
-            for exchange, writer in part.reads
-        }
-        attempt = self._runner.reduce(part, where.partition, copied)
+        exchanges = {writer: exchange.number for exchange, writer in part.reads}
+        copied: dict[tuple[int, int], list[Segment]] = {}
+        for (writer, _, partition), segment in whole.held.items():
+            copied.setdefault((exchanges[writer], partition), []).append(segment)
+        attempt = self._runner.reduce(
+            part, where.partition, copied, loads=lambda number, index: self._loaded(part, number, index)
+        )
         now = self._now()
         reads_ns = max(whole.free_ns - now, 0)
         phases = {"start": self._runner.costs.start_ns, "copy": max(whole.free_ns, now) - whole.start_ns}
