@@ -106,8 +106,9 @@ def _replayed(scenario: Scenario, progress: Progress | None) -> Run | None:
     found = replay(scenario, progress) if replay is not None else None
     if found is None:
         return None
-    timings = {"compile": 0.0, "simulate": process_time() - begun, "log": 0.0}
-    return Run(scenario, found[0], timings, found[1], scenario.work.notes)
+    log, stopped, laid_out = found
+    timings = {"compile": laid_out, "simulate": process_time() - begun - laid_out, "log": 0.0}
+    return Run(scenario, log, timings, stopped, scenario.work.notes)
 
 
 def _check(seed: int, control: Control | None, world: World) -> None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 Explain = Callable[..., "Explanation"]
 """``explain(subject, scenario, log=, simulate=, why_not=)``: without a log it tells what it can without one."""
 
-Replay = Callable[..., "tuple[Log, Reason] | None"]
-"""``replay(scenario, progress)``: the log and what stopped the run early; None: it is for the loop."""
+Replay = Callable[..., "tuple[Log, Reason, float] | None"]
+"""``replay(scenario, progress)``: the log, what stopped the run early, and the CPU seconds before it began; None: it is
+for the loop."""
 
 View = Callable[[Any, str, int], str]
 """``view(state, command, now_ns)``: what a command of the system that only looks prints of a state."""

@@ -90,7 +90,7 @@ def scenario(folder: Path, *, more: str = "", **said: object) -> Scenario:
 def test_jobs_wait_start_and_end(tmp_path: Path) -> None:
     found = replay(scenario(tmp_path), compiled=False)
     assert found is not None
-    log, stopped = found
+    log, stopped, _ = found
     starts = [int(t) // SECOND for t in log.t_ns[log.kind == Kind.START]]
     assert starts == [1, 62, 123]  # an event is followed by a pass at the next full second, at least 3 s after the last
     assert stopped is Reason.NONE
@@ -125,7 +125,7 @@ def test_who_stops_it_has_the_log_so_far(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("gnomon.systems.slurm.columnar.run._INSTANTS", 4)
     found = replay(scenario(tmp_path), lambda done, total, now: False, compiled=False)
     assert found is not None
-    log, stopped = found
+    log, stopped, _ = found
     assert stopped is Reason.INTERRUPTED
     assert (log.kind[-1], log.reason[-1]) == (Kind.STOP, Reason.INTERRUPTED)
     assert (log.kind == Kind.START).sum() in (1, 2)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from time import process_time
+
 import numpy as np
 
 from gnomon.engine.log import Kind, Log, Reason
@@ -63,25 +65,29 @@ class Details(Mapping[int, Mapping[str, int | str]]):
 
 def replay(
     scenario: Scenario, progress: Callable[[int, int, int], bool] | None = None, *, compiled: bool = True
-) -> tuple[Log, Reason] | None:
-    """The log of a run, and what stopped it early; None: something in it is for the controller alone.
+) -> tuple[Log, Reason, float] | None:
+    """The log of a run, what stopped it early, and the CPU seconds before it began; None: something in it is for the
+    controller alone.
 
     ``progress(arrived, all, now_ns)`` returns False to stop it. ``compiled``: by compiled kernels.
     """
+    begun = process_time()
     layout = lay_out(scenario, compiled=compiled)
     if layout is None:
         return None
+    layout.state.selector.speed.form(go_on)
+    laid_out = process_time() - begun
     held = Columns(layout.books)
     while True:
         answer, books = _go_on(layout, held), held.columns
         if answer == LEFT:
             return None
         if answer == OVER:
-            return _log(layout, books, Reason.NONE), Reason.NONE
+            return _log(layout, books, Reason.NONE), Reason.NONE, laid_out
         if answer == NEED_SPACE:
             held = Columns(_larger(books))
         elif progress and not progress(int(books.at[ARRIVED]), len(books.task), int(books.at[NOW])):
-            return _log(layout, books, Reason.INTERRUPTED), Reason.INTERRUPTED
+            return _log(layout, books, Reason.INTERRUPTED), Reason.INTERRUPTED, laid_out
 
 
 def _go_on(layout: Layout, books: Columns[Books]) -> int:
