@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from gnomon.api import Run
+    from gnomon.model.work import Note
 
 
 def simulate(
@@ -172,7 +173,7 @@ def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
         **({"summary": result.summary.data} if result.summary else {}),
         "reasons": _reasons(result),
         **({"timings": seconds} if seconds else {}),
-        "notes": notes_data(result.notes),
+        "notes": notes_data((*result.notes, *_refused_commands(result))),
     }
 
 
@@ -252,4 +253,17 @@ def _tell(result: Run, run: Path | None) -> None:
     elif result.stopped:
         kept = f"; what happened up to then is in {run}" if run else ""
         say(f"the run stopped early: {reason(result.stopped)}{kept}")
-    say_notes(result.notes)
+    say_notes((*result.notes, *_refused_commands(result)))
+
+
+def _refused_commands(result: Run) -> list[Note]:
+    """The commands that were given during the run and refused, in the system's own words."""
+    from gnomon.model.quantity import format_duration
+    from gnomon.model.work import Note
+
+    log, found = result.log, []
+    for row, facts in sorted(log.details.items()):
+        if "refused" in facts:
+            command = f"{facts['refused']} (at {format_duration(int(log.t_ns[row]))})"
+            found.append(Note("refused", command, "; ".join(str(facts["message"]).split("\n"))))
+    return found

@@ -132,6 +132,32 @@ def test_time_limits_are_looked_at_each_half_minute(scenario: Make) -> None:
     assert 60 <= ran.end_s("1") - ran.start_s("1") <= 90
 
 
+RESET = "PriorityType=priority/multifactor\nPriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY\n"
+MINUTES = """Cluster - 'c':Fairshare=1:QOS='normal'
+Parent - 'root'
+Account - 'phys':Description='phys':Organization='phys':Fairshare=1:GrpTRESMins=cpu=30
+Parent - 'phys'
+User - 'ann':DefaultAccount='phys':Fairshare=1
+"""
+
+
+@pytest.mark.parametrize(("enforce", "minutes"), [("limits", 15), ("safe", 60)])
+def test_minutes_that_are_used_up_end_jobs_that_run_unless_only_safe_ones_start(
+    scenario: Make, enforce: str, minutes: int
+) -> None:
+    """Two CPUs have used 30 CPU minutes after a quarter of an hour; usage is known each PriorityCalcPeriod (5 min). Who
+    is sure to stay below the limit is not looked at any more."""
+    conf = f"AccountingStorageEnforce={enforce}\n{RESET}{NODES}"
+    limit = MINUTES if enforce == "limits" else MINUTES.replace("cpu=30", "cpu=120")
+    ran = Ran(scenario("@0s ann sbatch -n2 -t 60 --wrap x # runs 1h\n", conf, limit))
+    assert minutes * 60 <= ran.end_s("1") - ran.start_s("1") <= (minutes + 5) * 60 + 30
+    assert ran.state("1") is (State.KILLED if enforce == "limits" else State.DONE)
+    if enforce == "limits":
+        assert ran.what.reason[ran.row["1"]] == Reason.AT_ESTIMATE
+        words = [str(facts.get("message")) for facts in ran.run.log.details.values()]
+        assert any("group max TRES(cpu) minutes of 30" in word for word in words)
+
+
 def test_over_time_limit_lets_them_run_on(scenario: Make) -> None:
     ran = Ran(scenario("@0s ann sbatch -n1 -t 1 --wrap x # runs 5m\n", f"OverTimeLimit=10\n{NODES}"))
     assert ran.state("1") is State.DONE

@@ -173,3 +173,18 @@ def weigh_time(minutes: int, factor: float | None) -> int:
     if factor is None or factor < 0 or (minutes == INFINITE and factor >= 1.0):
         return minutes
     return int(minutes * factor)
+
+
+def time_out_text(place: Place, found: Finding) -> str:
+    """What slurmctld logs when minutes that are used up end a job."""
+    if isinstance(place, QosEntry):
+        at = f"QOS {place.name}'s"
+    else:
+        partition = place.record.partition or "(null)"
+        at = f"association (acc={place.account}/user={place.user or '(null)'}/part={partition})"
+    if found.resource:
+        kind = "group max" if found.limit == "GrpTRESMins" else "max"
+        numbers = found.used if found.limit == "GrpTRESMins" else found.asked
+        return f"Job is at or exceeds {at} {kind} TRES({found.resource}) minutes of {found.allowed} with {numbers}"
+    middle = "group wall limit of" if isinstance(place, QosEntry) else "group wall limit"
+    return f"Job is at or exceeds {at} {middle} {found.allowed} with {found.used}"

@@ -23,6 +23,7 @@ from gnomon.systems.slurm.limit_checks import (
     minutes_of,
     plain,
     set_time,
+    time_out_text,
     weigh_time,
     with_new_nodes,
 )
@@ -314,6 +315,17 @@ class Limits:
                 found |= set(place.used.nodes)
         return found
 
+    def counts_minutes(self, job: LimitedJob) -> bool:
+        """Whether minutes that are used up could end a job (:meth:`time_out`)."""
+        entry = self.tree.entry(job)
+        if entry is None or "limits" not in self.enforce or self.safe:
+            return False
+        places: list[Place] = [*self.tree.qos_order(job), *entry.chain]
+        return any(
+            one.limits.grp_tres_mins or one.limits.grp_wall_min is not None or one.limits.max_tres_mins_per_job
+            for one in places
+        )
+
     def time_out(self, job: LimitedJob, tres: Mapping[str, int], ran_min: int) -> str:
         """Slurm's words when a running job has to end because minutes are used up; never with ``safe``.
 
@@ -328,7 +340,7 @@ class Limits:
         for place in places:
             found = self._times_out(place, minutes, imposed)
             if found is not None:
-                return _time_out_text(place, found)
+                return time_out_text(place, found)
             if isinstance(place, Entry) and place.parent is not None and place.parent.parent is None:
                 break  # root's limits do not end jobs
         return ""
@@ -347,20 +359,6 @@ class Limits:
                 return plain(place, "grp_wall_min", (wall, self.usage.wall_minutes(place), 0))
         own = {name: count for name, count in minutes.items() if name != "node" or isinstance(place, QosEntry)}
         return next(self.check(place, "max_tres_mins_per_job").per_job(own, imposed), None)
-
-
-def _time_out_text(place: Place, found: Finding) -> str:
-    if isinstance(place, QosEntry):
-        at = f"QOS {place.name}'s"
-    else:
-        partition = place.record.partition or "(null)"
-        at = f"association (acc={place.account}/user={place.user or '(null)'}/part={partition})"
-    if found.resource:
-        kind = "group max" if found.limit == "GrpTRESMins" else "max"
-        numbers = found.used if found.limit == "GrpTRESMins" else found.asked
-        return f"Job is at or exceeds {at} {kind} TRES({found.resource}) minutes of {found.allowed} with {numbers}"
-    middle = "group wall limit of" if isinstance(place, QosEntry) else "group wall limit"
-    return f"Job is at or exceeds {at} {middle} {found.allowed} with {found.used}"
 
 
 def _least(one: int, other: int | None) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.systems.slurm import lifecycle
+from gnomon.systems.slurm import lifecycle, minutes
 from gnomon.systems.slurm.behaviour import Behaviour, behaviour
 from gnomon.systems.slurm.controller import NEVER, Controller, limit_ns
 from gnomon.systems.slurm.job import PREEMPTED, TIMEOUT, Job
@@ -96,6 +96,7 @@ class Machine:
         self._left[job] = does.run_s if does.run_s is not None else NEVER / SECOND
         self._plan(job)
         self._warn(job)
+        minutes.watch(self.state, job, self.controller.next_check_ns, lambda why: self.controller.ask())
 
     def _plan(self, job: Job) -> None:
         """Enter when a running job ends: by itself, or at the check after its limit."""

@@ -19,11 +19,11 @@ from gnomon.model.errors import InvariantError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
-from gnomon.systems.slurm import commands, lifecycle, nodes
+from gnomon.systems.slurm import commands, lifecycle, minutes, nodes
 from gnomon.systems.slurm.books import books
 from gnomon.systems.slurm.controller import Controller, limit_ns
 from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, Job
+from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, TIMEOUT, Job
 from gnomon.systems.slurm.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.select import Selector
@@ -125,6 +125,12 @@ class SlurmScheduler(Placer):
         if status:
             details["exit"] = status
         self._board.details[begun] = details
+        minutes.watch(self.state, job, self.controller.next_check_ns, lambda why: self._used_up(job, why))
+
+    def _used_up(self, job: Job, why: str) -> None:
+        self._board.row(Kind.EVENT, task=job.task, details={"message": why})
+        self._forget(job)
+        self.controller.ask()
 
     def stop(self, job: Job, state: str) -> None:
         """A job that runs is over before its time."""
@@ -132,6 +138,9 @@ class SlurmScheduler(Placer):
         self._requeues[job] = False
         if state == CANCELLED or job.configuring:
             self._hands.withdraw(job.task, row)
+        elif state == TIMEOUT:
+            self._board.w.fate[job.task] = int(Kind.KILL)
+            self._board.retime(job.task, self._board.now)
         elif state in (PREEMPTED, NODE_FAIL):
             reason = Reason.PREEMPTED if state == PREEMPTED else Reason.NODE
             self._hands.fail(job.task, reason, row, retriable=False, details={"state": state})
@@ -323,7 +332,7 @@ class SlurmScheduler(Placer):
     def _command(self, words: tuple[str, ...]) -> None:
         self.state.now_ns = self._board.now
         program, args = words[0], list(words[1:])
-        self._board.row(Kind.EVENT, details={"message": " ".join(words)})
+        row = self._board.row(Kind.EVENT, details={"message": " ".join(words)})
         text, code = "", 0
         if program == "scancel":
             text, code = commands.scancel(self.state, args, "root")
@@ -333,7 +342,7 @@ class SlurmScheduler(Placer):
         else:
             text, code = commands.scontrol(self.state, args, "root")
         if code:
-            self._board.row(Kind.EVENT, details={"message": f"{program}: {text}"})
+            self._board.row(Kind.EVENT, cause=row, details={"message": text, "refused": " ".join(words)})
         self.controller.ask()
 
     def check(self) -> None:
