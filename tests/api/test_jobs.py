@@ -106,3 +106,18 @@ def test_a_job_imports_what_stands_beside_it(tmp_path: Path) -> None:
         START + "from beside_the_job import double\nflow = Dataflow()\nflow.source([[1]]).map(double).collect()\n"
     )
     assert collect(load_job(tmp_path / "job.py").graph) == [2]
+
+
+def test_the_line_is_told_for_a_file_that_is_named_from_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "job.py").write_text(START + "flow = Dataflow()\nflow.source([[1]]).count_by_key()\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"^job\.py, line 3: AttributeError: 'Collection' object has no attribute"):
+        load_job("job.py")
+
+
+def test_a_syntax_error_names_its_line_once(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text("x = (\n")
+    with pytest.raises(InputError, match=r"line 1: SyntaxError: '\(' was never closed$"):
+        load_job(tmp_path / "job.py")

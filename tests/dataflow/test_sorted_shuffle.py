@@ -77,6 +77,15 @@ def test_the_measured_word_count(combine: bool) -> None:
     assert sum(one.produced.read for one in reduces) == (7 if combine else 9)
 
 
+def test_a_key_on_both_sides_of_a_join_is_one_group() -> None:
+    """A join is one job whose reduce is called once a key, with the values of both sides: a, b, c and d."""
+    flow = Dataflow("join")
+    left, right = flow.source([[("a", 1), ("b", 2)], [("a", 3), ("c", 4)]]), flow.source([[("a", 5), ("d", 6)]])
+    left.join(right, partitions=1).sink("out")
+    _, (reduced,) = run(cut(flow.graph(), RULES))
+    assert (reduced.groups, reduced.produced.read, reduced.produced.written) == (4, 6, 2)
+
+
 def test_both_everyone_meet_in_one_reducer() -> None:
     _, reduces = run(cut(counting([["welcome everyone"], ["hello everyone"]]).graph(), RULES))
     assert sorted(record for one in records(reduces) for record in one) == [

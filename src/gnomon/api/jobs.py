@@ -146,7 +146,7 @@ def _run(file: str) -> Mapping[str, Any]:
     except InputError as error:
         raise error.at(file=file, line=_line(error, file)) from None
     except (Exception, SystemExit) as error:
-        message = str(error).partition("\n")[0]
+        message = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0]
         raise InputError(f"{type(error).__name__}: {message}", file=file, line=_line(error, file)) from error
     finally:
         if beside in sys.path:
@@ -158,5 +158,6 @@ def _line(error: BaseException, file: str) -> int | None:
     """The line of a file at which it failed."""
     if isinstance(error, SyntaxError):
         return error.lineno
-    here = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    own = os.path.abspath(file)  # as Python calls it, wherever it is run from
+    here = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in (file, own)]
     return here[-1] if here else None

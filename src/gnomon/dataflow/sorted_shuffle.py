@@ -17,10 +17,11 @@ from gnomon.dataflow.failing import failed
 from gnomon.dataflow.fetching import Copied, FetchCounts, Fetching
 from gnomon.dataflow.layout import Exchange
 from gnomon.dataflow.merging import Pair
+from gnomon.dataflow.operators import Group
 from gnomon.dataflow.partition import Bounds, first_turn, placing
 from gnomon.dataflow.plan import PlanStage
 from gnomon.dataflow.serialise import Size, writable
-from gnomon.dataflow.sorting import Combine, MapOutput, Output, Place, Segment, chunks
+from gnomon.dataflow.sorting import Combine, MapOutput, Output, Place, Segment, chunks, merge_groups
 from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.dataflow.stage import Operator, Rule, Stage
 
@@ -115,7 +116,8 @@ def reduce_task(
     it reads, in the order in which they were copied; ``loads``: what it reads unsorted, of broadcasts. Raises UserError
     where a function of the job does."""
     counts: dict[tuple[int, int], FetchCounts] = {}
-    keys: dict[tuple[int, int], int] = {}
+    keyed: dict[tuple[int, int], list[Group]] = {}
+    bare: dict[tuple[int, int], int] = {}
 
     def fetched(number: int, partition: int) -> Iterable[Any]:
         exchange = next(one for one in stage.reads if one.number == number)
@@ -127,13 +129,22 @@ def reduce_task(
         for segment in copied.get((number, partition), ()):
             held.add(segment)
         whole = held.merged()
-        counts[number, partition], keys[number, partition] = held.counts, len(whole.groups)
+        counts[number, partition] = held.counts
         if _is_bare(exchange, reader):
+            bare[number, partition] = len(whole.groups)
             return (value for _, values in whole.groups for value in values)
+        keyed[number, partition] = whole.groups
         return operators.Gathered(whole.groups, whole.records)
 
     produced = run_task(replace(stage, writes=None), index, fetched)
-    return Reduced(produced, sum(keys.values()), counts)
+    return Reduced(produced, _distinct(list(keyed.values())) + sum(bare.values()), counts)
+
+
+def _distinct(sides: Sequence[list[Group]]) -> int:
+    """How many keys there are on any side: one call of reduce has what all sides of a join have of its key."""
+    if len(sides) == 1:
+        return len(sides[0])
+    return len(merge_groups([[(key, []) for key, _ in side] for side in sides]))
 
 
 def combine_of(exchange: Exchange, reader: Stage) -> Combine | None:

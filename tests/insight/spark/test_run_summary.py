@@ -5,6 +5,7 @@ from operator import add
 
 from gnomon.api import simulate
 from gnomon.dataflow import Dataflow
+from gnomon.insight.spark.answer import explain
 from gnomon.insight.spark.run_summary import summarise
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.fault import Failure, Fault
@@ -74,3 +75,12 @@ def test_the_run_of_a_log_has_its_call_sites_records_and_bytes() -> None:
     assert data["stages"][0]["records_written"] == int(first.tasks.column("write_records").sum()) > 0
     later = [one.tasks.succeeded for one in recorded.attempts_of(3)]
     assert data["stages"][-1]["shuffle_read_bytes"] == sum(int(one.shuffle_read_bytes.sum()) for one in later)
+
+
+def test_an_attempt_that_could_not_fetch_says_so_when_it_is_explained() -> None:
+    """The story of a task of a job in Python has what the attempt said, and the executor by its name."""
+    restart = Failure(Fault.REBOOT, at_ns=10 * MS, for_ns=2 * MS, targets=("node/e0",))
+    scenario = replace(word_count(), faults=(restart,))
+    found = explain("1.0", scenario, simulate=lambda one: simulate(one).log)
+    assert "FetchFailed: output of stage 0" in found.summary
+    assert "from node 0" not in found.summary

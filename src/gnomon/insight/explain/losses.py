@@ -6,8 +6,10 @@ for and what their limits add up to is folded from the log up to that row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -138,7 +140,9 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
     when = f" at {then}" if timed else ""
     match reason:
         case Reason.EXIT:
-            return f"it failed by itself{when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
+            said = _said(ground, str(facts.get("message", "")))
+            text = f"it failed by itself{when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
+            return f"{text}: {said}" if said else text
         case Reason.MEMORY:
             limit = int(facts.get("limit", 0))
             used = above(int(facts.get("used", 0)), limit)
@@ -172,6 +176,19 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
         case Reason.PREEMPTED if "by" in facts:
             return f"it gave way to {ground.work.id(int(facts['by']))}{when} on {where}"
     return f"it was lost with {where}, which {node_story(ground, row)}"
+
+
+_FROM_NODE: Final = re.compile(r"(?<=, from )node (\d{1,9})$")
+
+
+def _said(ground: Ground, message: str) -> str:
+    """What an attempt said when it failed, in its first line; a node by its name."""
+    nodes = len(ground.scenario.cluster.nodes)
+
+    def named(found: re.Match[str]) -> str:
+        return ground.node_name(int(found[1])) if int(found[1]) < nodes else found[0]
+
+    return _FROM_NODE.sub(named, message.partition("\n")[0])
 
 
 def _too_little(facts: Facts) -> str:
