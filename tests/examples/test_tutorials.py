@@ -34,8 +34,8 @@ def golden(page: Path) -> str:
 # ------------------------------------------------------------------ the pages
 
 
-def test_there_are_four() -> None:
-    assert [page.stem for page in PAGES] == ["checkpoints", "overcommit", "overload", "partition"]
+def test_there_are_five() -> None:
+    assert [page.stem for page in PAGES] == ["checkpoints", "overcommit", "overload", "partition", "shuffle"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

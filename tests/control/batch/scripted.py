@@ -10,7 +10,7 @@ from gnomon.control.batch.plan import Batch, BatchPlan, Course, Execution, JobPl
 from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
 from gnomon.engine.log import Kind, Log
-from gnomon.model.cluster import Cluster, Node
+from gnomon.model.cluster import Cluster, Machine, Node
 from gnomon.model.fault import Failure
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Scenario
@@ -119,6 +119,7 @@ def ran(
     labels: Sequence[tuple[tuple[str, str], ...]] = (),
     rest: int = 0,
     script: Script | None = None,
+    disk_bytes: int = 0,
     **more: Any,
 ) -> Ran:
     """Run a plan on nodes of so many slots each. ``course``: of each attempt, or the length of all, or lengths by
@@ -131,7 +132,12 @@ def ran(
     ]
     cluster = Cluster(
         tuple(
-            Node(f"n{number}", Resources(cpu_milli=1000 * slots), labels=labels[number] if labels else ())
+            Node(
+                f"n{number}",
+                Resources(cpu_milli=1000 * slots),
+                labels=labels[number] if labels else (),
+                machine=Machine(disk_bytes=disk_bytes),
+            )
             for number, slots in enumerate(nodes)
         )
     )

@@ -163,3 +163,16 @@ def test_input_is_read_where_it_is_or_over_the_network() -> None:
     run.begin(0, 1, node=2)
     assert [run.done(0, task)["read_ns"] for task in range(2)] == [10 * S, 100 * S]
     assert list(run.tasks.prefers(run.jobs.batch.stages[0], 0)) == [(1, 1)]
+
+
+def test_spills_and_what_they_are_merged_to_are_on_the_disk_together_then_only_that() -> None:
+    one = ByHand(word_count(MEASURED), Settings(replication=1)).begin(0, 0)
+    assert one.writes == one.keeps > 0, "a single spill is renamed"
+    run = ByHand(word_count([[" ".join(["word"] * 9)] * 6_000]), Settings(replication=1, sort_mb=1))
+    several = run.begin(0, 0)
+    run.done(0, 0)
+    output = run.tasks.made[0, 0].output
+    assert output is not None
+    assert len(output.spills) > 1
+    assert several.keeps == output.counts.materialised == sum(segment.bytes for segment in output.segments)
+    assert several.writes == several.keeps + sum(spill.bytes for spill in output.spills)

@@ -12,7 +12,7 @@ from gnomon.control.batch.play import played
 from gnomon.dataflow import Dataflow
 from gnomon.dataflow.execute import collect
 from gnomon.engine.log import Log
-from gnomon.model.cluster import Cluster, Node
+from gnomon.model.cluster import Cluster, Machine, Node
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.resources import Resources
@@ -163,3 +163,15 @@ def test_with_parallelism_first_no_task_is_larger_than_its_share() -> None:
     numbers.group_by_key(partitions=8).collect()
     _, log = run(flow, 2, options={"spark.sql.adaptive.enabled": True})
     assert [one["tasks"] for one in said(log, "StageSubmitted")] == [1, 2]
+
+
+def test_a_shuffle_that_fills_the_disks_fails_with_sparks_words() -> None:
+    flow = Dataflow()
+    numbers = flow.source([list(range(1000))] * 4).map(lambda number: (number, number))
+    numbers.group_by_key(partitions=2).collect()
+    whole = read(run(flow, executors(2))[1], "shuffle_write_bytes")
+    small = [replace(node, machine=Machine(disk_bytes=whole // 4)) for node in executors(2).nodes]
+    failed = said(run(flow, Cluster(tuple(small)))[1], "JobFailed")
+    assert str(failed[0]["message"]).endswith("failed 4 times: java.io.IOException: No space left on device")
+    large = [replace(node, machine=Machine(disk_bytes=whole)) for node in executors(2).nodes]
+    assert len(run(flow, Cluster(tuple(large)))[0].records()) == 1000

@@ -37,7 +37,8 @@ class Driver:
     """Jobs, stages and attempts of a run. ``node_at``, ``of_world``: the world's number of each node of the cluster,
     and back; ``sets``: the task sets that take part in offers; ``current``: the last one of each stage;
     ``entered``: the tasks that can be launched; ``running``: attempts by task;
-    ``away``: the driver is lost, ``attempts``: how often it was."""
+    ``opened`` ... ``over``: told of a task set that opens, a stage that is complete, outputs that are there, an attempt
+    that starts, a job that is over; ``away``: the driver is lost, ``attempts``: how often it was."""
 
     batch: Batch
     board: Board
@@ -58,6 +59,8 @@ class Driver:
     opened: Callable[[Tasks], None] = lambda tasks: None
     completed: Callable[[Stage, int], None] = lambda stage, row: None
     progressed: Callable[[], None] = lambda: None
+    launched: Callable[[int, Running], None] = lambda task, run: None
+    over: Callable[[int], None] = lambda job: None
 
     def __post_init__(self) -> None:
         plan = self.batch.plan
@@ -210,6 +213,7 @@ class Driver:
 
     def _job_is_over(self, number: int, row: int) -> None:
         self.unfinished.discard(number)
+        self.over(number)
         for job in self.batch.plan.jobs.values():
             if job.after == number and job.number in self.unfinished:
                 at = self.board.now + job.at_ns

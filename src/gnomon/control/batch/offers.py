@@ -199,7 +199,7 @@ class Offers:
         if driver.rules.eager and not waits:
             waits = bool(tasks.plan.parents) and bool(driver.execution.lacks(where))
         board = driver.board
-        driver.running[task] = Running(tasks, where, course, board.now, open=waits, lacks=lacks)
+        run = driver.running[task] = Running(tasks, where, course, board.now, open=waits, lacks=lacks)
         driver.hands.plan(task, NEVER if waits else course.length_ns, fails=bool(course.fails) and not waits)
         cause = max(int(board.w.arrive_row[task]), tasks.row, int(board.w.node_row[node]))
         board.start_here(task, node, int(pick_devices(board.w, board.w.free, node, int(board.w.shape[task]))), cause)
@@ -214,6 +214,7 @@ class Offers:
         if waits and driver.rules.eager:
             self._losses.waits(task)
         board.details[int(board.w.start_row[task])] = {**facts, **course.details}
+        driver.launched(task, run)
 
     def _tell(self, tasks: Tasks) -> None:
         """Say once of those who are left that there is no slot for them."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gnomon.control.batch.allocation import Allocation
-from gnomon.control.batch.driver import Driver
+from gnomon.control.batch.disks import Disks
+from gnomon.control.batch.driver import Driver, Running
 from gnomon.control.batch.exclusion import Exclusion
 from gnomon.control.batch.losses import Losses
 from gnomon.control.batch.offers import Offers
@@ -48,6 +49,7 @@ class BatchPlacer(Placer):
         self._losses = Losses(self.driver, self._readers)
         nodes = scenario.cluster.nodes
         label = batch.rules.locality.host if batch.rules.locality else "host"
+        self._disks = Disks(self.driver, nodes)
         self._exclusion = Exclusion(self.driver, [dict(node.labels).get(label, node.name) for node in nodes])
         self._offers = Offers(self.driver, self._losses, self._exclusion, nodes)
         self._copies = SecondCopies(self.driver, self._offers)
@@ -57,6 +59,7 @@ class BatchPlacer(Placer):
         self._stranded: dict[tuple[int, int], int] = {}
         self.driver.completed = self._completed
         self.driver.progressed = self._readers.go_on
+        self.driver.launched, self.driver.over = self._disks.launched, self._disks.job_ended
 
     @property
     def native_state(self) -> object:
@@ -87,12 +90,25 @@ class BatchPlacer(Placer):
             elif kind == Kind.LEAD:
                 (self.driver.lose if w.log_value[row] < 0 else self.driver.come_back)(row)
             elif kind in (Kind.KILL, Kind.CANCEL, Kind.PREEMPT):  # who failed is asked about
-                self.driver.stopped(task)
+                self._over(task)
             elif node >= 0 and kind in (Kind.FAULT, Kind.HEAL, Kind.CLOSE, Kind.OPEN):
                 self._node(node, kind, row)
 
+    def _over(self, task: int) -> Running | None:
+        """The attempt of a task that counted is over without being done."""
+        run = self.driver.stopped(task)
+        if run is not None:
+            self._disks.stopped(task, run.where.node)
+        return run
+
     def _node(self, node: int, kind: int, row: int) -> None:
         """Something happened to a node."""
+        number = self.driver.of_world[node]
+        if kind in (Kind.FAULT, Kind.HEAL):
+            facts = self._board.details.get(row, {})
+            self._disks.fault(Kind(kind), number, int(self._board.w.log_value[row]), dict(facts))
+            if not self.driver.hands.is_up(node) and not self.driver.rules.outputs_survive:
+                self._disks.cleared(number)
         if kind == Kind.FAULT:
             self._losses.silent(node, row)
             return
@@ -111,6 +127,7 @@ class BatchPlacer(Placer):
         if run is None:
             return
         run.where = replace(run.where, node=node)
+        self._disks.done(task, run)
         length = max(self._board.now - run.start_ns, 1)
         run.tasks.rates[run.where.partition] = run.course.records * 1_000_000_000 // length
         facts = self.driver.execution.done(run.where)
@@ -132,11 +149,13 @@ class BatchPlacer(Placer):
 
     def answer(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
         """What follows a failed attempt: another one, until it failed too often."""
-        run = self.driver.stopped(task)
+        run = self._over(task)
         if run is None:
             return usual
         tasks, partition = run.tasks, run.where.partition
         message = run.course.fails if reason is Reason.EXIT else ""
+        if reason is Reason.DISK:
+            message = self.driver.rules.disk_full
         if message:
             self._board.details[row] = {**self._board.details.get(row, {}), "message": message}
         if run.lacks is not None and reason is Reason.EXIT:

@@ -104,6 +104,7 @@ class Course:
     """How an attempt goes. ``length_ns``: how long it takes at full speed (NEVER: until somebody says); ``fails``: what
     is said of an attempt that fails at its end, empty for one that succeeds; ``fatal``: trying again is of no use;
     ``reads_ns``: how long of that it still fetches what its stage reads; ``records``: how many it reads in all;
+    ``writes``: bytes that it needs on its node's disk in the last ``writes_ns``, of which ``keeps`` stay for others;
     ``details``: what the log tells of its start."""
 
     length_ns: int = NEVER
@@ -111,6 +112,9 @@ class Course:
     fatal: bool = False
     reads_ns: int = 0
     records: int = 0
+    writes: int = 0
+    writes_ns: int = 0
+    keeps: int = 0
     details: Mapping[str, int | str] = field(default_factory=dict)
 
 

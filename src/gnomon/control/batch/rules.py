@@ -97,6 +97,8 @@ class Rules:
     - ``by_beat``: slots are given when their node tells that it lives: a silent one has none to give.
     - ``outputs_survive``: outputs are served by somebody else when the node that made them is lost; ``eager``: what is
       lost of them is made again at once, not when a reader fails.
+    - ``disk_full``: what an attempt says that finds its node's disk full; ``frees_disks``: what a job left on disks for
+      its own tasks is removed when it ends.
     - ``driver``: what follows when the driver is lost (:data:`STAYS`, ...); ``driver_attempts``: how often it is
       started in all.
     """
@@ -115,6 +117,8 @@ class Rules:
     room_e4: int = 0
     outputs_survive: bool = False
     eager: bool = False
+    disk_full: str = "no space left"
+    frees_disks: bool = False
     driver: str = STAYS
     driver_attempts: int = 2
     locality: LocalityRule | None = None

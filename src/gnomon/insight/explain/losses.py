@@ -154,7 +154,8 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
         case Reason.EVICTED:
             return f"at {then} it was sent away from {where}, which {_too_little(facts)}; {victim(facts)}"
         case Reason.DISK:
-            return f"it failed{when} for the disk of {where}{_disk(facts)}"
+            said = f" ({facts['message']})" if "message" in facts else ""
+            return f"it failed{when} for the disk of {where}{said}{_disk(facts)}"
         case Reason.STORE:
             has = f" of {size(int(facts['capacity']))}" if "capacity" in facts else ""
             return f"it failed{when}, when the object store{has} of {where} was full and could not spill"
@@ -202,6 +203,10 @@ def _disk(facts: Facts) -> str:
     if "spilled" in facts:
         more = f"{size(int(facts['spilled']))} more than its object store of {size(int(facts['store']))} has room for"
         return f": {more} had to lie on a disk of {size(int(facts['capacity']))}"
+    if "message" in facts and "used" in facts:
+        left = max(int(facts["capacity"]) - int(facts["used"]), 0)
+        text = f": files of shuffles took {size(int(facts['used']))} of {size(int(facts['capacity']))}"
+        return f"{text}; it had {size(int(facts['task_used']))} to write, and {size(left)} were left"
     used = f", which was full ({size(int(facts['capacity']))})" if "capacity" in facts else ", which was full"
     return used + (f"; it used {size(int(facts['task_used']))} of it" if "task_used" in facts else "")
 

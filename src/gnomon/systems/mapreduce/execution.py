@@ -8,7 +8,7 @@ goes on when all maps are done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +22,9 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import E4, NEVER
 from gnomon.systems.mapreduce.attempts import Attempt, Runner
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
+
+DISK_FULL = "DiskErrorException: Could not find any valid local directory for output/spill0.out"
+"""What an attempt says for whose output no local directory has room (``LocalDirAllocator``)."""
 
 BLOCK_MISSING = "BlockMissingException"
 """How the message of a map begins whose input cannot be read."""
@@ -166,7 +169,7 @@ class Tasks(plan.Execution):
         facts: dict[str, int | str] = {"input_bytes": self._input_bytes(part, where.partition)}
         if place in self._work.inputs.splits:
             facts["split"] = self._work.inputs.splits[place]
-        return Course(attempt.length_ns, details=facts)
+        return replace(_on_disk(attempt), details=facts)
 
     def _input_bytes(self, part: Part, index: int) -> int:
         if part.stored is None:
@@ -320,6 +323,18 @@ def progress_e4(phases: Mapping[str, int], ran_ns: int) -> int:
             return int((done + Fraction(thirds * max(left, 0), 3 * length)) * E4)
         done, left = done + Fraction(thirds, 3), left - length
     return E4
+
+
+def _on_disk(attempt: Attempt) -> Course:
+    """How a map goes: its spills lie on the disk until they are merged, then what they were merged to."""
+    output = attempt.output
+    if output is None:
+        return Course(attempt.length_ns)
+    kept = output.counts.materialised
+    spilled = sum(spill.bytes for spill in output.spills)
+    writes = kept + spilled if len(output.spills) > 1 else kept
+    length = attempt.phases["spill"] + attempt.phases["merge"]
+    return Course(attempt.length_ns, writes=writes, writes_ns=length, keeps=kept)
 
 
 def _key(where: Where) -> Try:

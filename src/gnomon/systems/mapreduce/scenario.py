@@ -27,7 +27,7 @@ from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.recovery.speculation import Gains
 from gnomon.systems.mapreduce.attempts import Runner
 from gnomon.systems.mapreduce.costs import Costs
-from gnomon.systems.mapreduce.execution import Inputs, Place, Setup, Tasks
+from gnomon.systems.mapreduce.execution import DISK_FULL, Inputs, Place, Setup, Tasks
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role, jobs_of
 from gnomon.systems.mapreduce.read import Configuration, read_configuration
 from gnomon.systems.mapreduce.settings import Settings
@@ -122,6 +122,8 @@ def rules_of(settings: Settings) -> Rules:
         room_e4=settings.preemption_e4,
         copies=gains if settings.map_speculative or settings.reduce_speculative else None,
         reports=ReportRule(limits=settings.fetch_limits),
+        disk_full=DISK_FULL,
+        frees_disks=True,
         driver=RECOVERS,
         driver_attempts=settings.master_attempts,
     )

@@ -136,7 +136,16 @@ class Tasks(Execution):
         phases = self.cost.phases(amounts)
         facts: dict[str, int | str] = {f"{name}_ns": length for name, length in phases.items() if length}
         reads = phases["start"] + phases["fetch"] if local or remote else 0
-        return Course(sum(phases.values()), reads_ns=reads, records=produced.read, details=facts)
+        kept = written if stage.writes is not None else 0
+        return Course(
+            sum(phases.values()),
+            reads_ns=reads,
+            records=produced.read,
+            writes=kept,
+            writes_ns=phases["write"],
+            keeps=kept,
+            details=facts,
+        )
 
     def resume(self, where: Where, ran_ns: int) -> Course:
         """All that is read is there when an attempt starts."""

@@ -22,6 +22,9 @@ RESUBMIT_MS: Final = 200
 """How long failed stages wait (``DAGScheduler.RESUBMIT_TIMEOUT``)."""
 
 
+DISK_FULL: Final = "java.io.IOException: No space left on device"
+"""What an attempt says that cannot write its shuffle file."""
+
 LOOK_NS: Final = 60_000 * MS
 """How often the driver looks for executors that are silent (``spark.network.timeoutInterval``)."""
 
@@ -44,6 +47,7 @@ def rules_of(
         resubmit_ns=RESUBMIT_MS * MS,
         fetch_fails_ns=conf.whole("spark.shuffle.io.maxRetries") * conf.time_ns("spark.shuffle.io.retryWait"),
         outputs_survive=conf.truth("spark.shuffle.service.enabled"),
+        disk_full=DISK_FULL,
         driver=AGAIN if conf.truth("spark.driver.supervise") else FAILS,
         driver_attempts=NEVER,
         locality=_locality(conf),
