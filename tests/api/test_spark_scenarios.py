@@ -163,3 +163,12 @@ def test_what_the_run_of_a_log_does_not_heed_is_told_with_what_would(
     scenario = yaml(tmp_path, f"system: spark\nwork: {log.name}\nconf: {{{said}}}\n")
     (note,) = [note for note in scenario.work.notes if note.field == said.partition(":")[0]]
     assert re.search(told, note.text)
+
+
+def test_the_makespan_is_that_of_the_jobs_with_what_the_driver_does_between_tasks(log: Path) -> None:
+    """As ``compare`` and the table of jobs have it: from the first submission to the end of the last job."""
+    run = simulate(scenario_of(Arguments([str(log)], cluster="2")))
+    assert run.summary is not None
+    (job,) = run.summary.data["jobs"]
+    assert run.metrics()["makespan_s"] == pytest.approx(job["ended_s"] - job["submitted_s"], abs=1e-9)
+    assert max(run.tasks()["end"].to_pylist()) < job["ended_s"], "a result takes its time to the driver"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.control.batch.plan import batch_of
 from gnomon.engine.log import Kind, Log, State
 from gnomon.insight.accounting import areas
 from gnomon.insight.distribution import SECOND, Distribution
@@ -38,7 +39,7 @@ class Metrics:
     """The metrics of a run; the fields up to ``overtaken_max`` are those of the contract, in its order.
 
     - ``jobs``: tasks (rows of the tasks file; a job of a trace is a task here), ``done`` and ``rejected``: of them.
-    - ``makespan_s``: last end - first submission.
+    - ``makespan_s``: last end - first submission, of tasks; where stages of jobs are run, of jobs.
     - ``wait_s``: the longest wait for a place of each task that started (:mod:`gnomon.insight.waiting`): first start -
       submission, or longer if it lost its place and stood in a queue again.
     - ``turnaround_s``: end - submission, of all that started and ended, also by being killed.
@@ -143,7 +144,7 @@ def of_history(past: History) -> Metrics:
         jobs=len(work),
         done=count[State.DONE],
         rejected=count[State.REJECTED],
-        makespan_s=_seconds(int(what.end_ns[ended].max()) - past.begin_ns) if ended.any() else None,
+        makespan_s=_makespan(past, what.end_ns[ended]),
         wait_s=Distribution.of_ns(waited[started]),
         turnaround_s=Distribution.of_ns(turnaround_ns),
         bounded_slowdown=Distribution.of(_bounded_slowdown(past, ended, turnaround_ns)),
@@ -170,6 +171,22 @@ def of_history(past: History) -> Metrics:
         dominant_share={by: _largest_shares(past, by) for by in ("user", "queue")},
         recovery=recovery(past),
     )
+
+
+def _makespan(past: History, ends_ns: IntArray) -> float | None:
+    """From the first submission to the last end of those that ended. A driver works before the first task of a job and
+    after its last, and says when the job was submitted and over."""
+    if not ends_ns.size:
+        return None
+    times = [past.begin_ns, int(ends_ns.max())]
+    if batch_of(past.scenario) is not None:
+        log = past.log
+        events = np.flatnonzero(log.kind == Kind.EVENT).tolist()
+        times += [int(log.t_ns[row]) for row in events if log.details.get(row, {}).get("reason") in _JOBS]
+    return _seconds(max(times) - min(times))
+
+
+_JOBS: Final = ("JobSubmitted", "JobEnded", "JobFailed")
 
 
 def _bounded_slowdown(past: History, ended: BoolArray, turnaround_ns: IntArray) -> npt.NDArray[np.float64]:
