@@ -67,6 +67,38 @@ def test_a_submission_is_a_task_or_several() -> None:
     assert native(scenario).commands == ((4 * MINUTE, ("scancel", "1")),)
 
 
+@pytest.mark.parametrize(
+    ("conf", "options", "mb"),
+    [
+        ("DefMemPerCPU=2000", "-n4", 8000),
+        ("DefMemPerNode=6000", "-N2", 12000),
+        ("DefMemPerCPU=2000", "-N2 --mem=500", 1000),
+        ("DefMemPerCPU=2000", "-n4 --mem-per-cpu=100", 400),
+        ("DefMemPerCPU=2000", "-n4 -p small", 400),
+        ("DefMemPerCPU=2000", "-N1 -p node", 700),
+        ("", "-n4", 0),
+    ],
+)
+def test_a_job_that_names_no_memory_has_that_of_its_partition_or_of_the_cluster(
+    tmp_path: Path, conf: str, options: str, mb: int
+) -> None:
+    (tmp_path / "slurm.conf").write_text(
+        f"ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n{conf}\n"
+        "NodeName=n[1-3] CPUs=8 RealMemory=64000\nPartitionName=all Nodes=n1 Default=YES\n"
+        "PartitionName=small Nodes=n2 DefMemPerCPU=100\nPartitionName=node Nodes=n3 DefMemPerNode=700\n"
+    )
+    (tmp_path / "jobs.session").write_text(f"@0s ann sbatch {options} --wrap x # runs 1m\n")
+    work = read_scenario([tmp_path / "slurm.conf", tmp_path / "jobs.session"]).work
+    assert work.shapes[int(work.shape[0])].request.memory_bytes == mb * 2**20
+
+
+def test_a_missing_file_is_told_with_the_line_that_includes_it(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text("ClusterName=c\nInclude nodes.conf\n")
+    (tmp_path / "jobs.session").write_text("@0s ann sbatch -n1 --wrap x\n")
+    with pytest.raises(InputError, match=r"slurm.conf, line 2, Include: no such file, found 'nodes.conf'"):
+        read_scenario([tmp_path / "slurm.conf", tmp_path / "jobs.session"])
+
+
 def test_a_script_is_submitted_at_once() -> None:
     scenario = read_scenario(["slurm.conf", "job.sh"])
     (request,) = native(scenario).requests(0)
@@ -123,7 +155,7 @@ def test_a_refusal_of_sbatch_is_told_with_its_line(tmp_path: Path) -> None:
         (["slurm.conf", "other.conf"], "one slurm.conf is wanted"),
         (["slurm.conf", "notes.txt"], "notes.txt: not a file of Slurm that is known"),
         (["slurm.conf", "nowhere"], "nowhere: no such file"),
-        (["slurm.conf", "bad.sh"], "bad.sh: sbatch refuses this script"),
+        (["slurm.conf", "bad.sh"], "bad.sh: sbatch refuses this script: sbatch: "),
     ],
 )
 def test_mistakes_name_the_file(tmp_path: Path, files: list[str], said: str) -> None:

@@ -180,6 +180,20 @@ class Conf:
         value = self.text(key)
         return number(value, key, KEYS[key.lower()].bits) if value else None
 
+    def default_memory(self, partition: PartitionConf | None) -> tuple[int, bool]:
+        """The memory (MB) of a job that asks for none, and whether that is for each CPU: DefMemPerCPU or DefMemPerNode
+        of its partition, else of the cluster; 0: nothing is said (slurm.conf(5)).
+
+        >>> Conf((), ()).default_memory(None)
+        (0, False)
+        """
+        if partition is not None and partition.def_mem_per_cpu_mb is not None:
+            return partition.def_mem_per_cpu_mb, True
+        if partition is not None and partition.def_mem_per_node_mb is not None:
+            return partition.def_mem_per_node_mb, False
+        each_cpu = self.number("defmempercpu")
+        return (each_cpu, True) if each_cpu else (self.number("defmempernode") or 0, False)
+
     def seconds(self, key: str) -> int | None:
         """A length of time, whatever unit the key is written in; None: unlimited, never.
 

@@ -207,7 +207,7 @@ def _of_history(
 def _of_script(path: str, site: Site) -> Command:
     said = submission([path], read_text(path), user=USER, site=site)
     if not isinstance(said, Submission):
-        raise InputError("sbatch refuses this script", file=path, found=said.text)
+        raise InputError(f"sbatch refuses this script: {'; '.join(said.text.splitlines())}", file=path)
     return Command(0, USER, ("sbatch", path), said.requests, notes=said.notes)
 
 
@@ -243,7 +243,8 @@ def scenario_of(
             continue
         first = len(tasks)
         for number, request in enumerate(command.requests):
-            tasks += _tasks(command, request, f"{len(groups) + offset + 1}" + (f"+{number}" if number else ""))
+            name_of = f"{len(groups) + offset + 1}" + (f"+{number}" if number else "")
+            tasks += _tasks(command, request, name_of, conf)
         groups.append(Group(first, len(tasks), command.requests))
         of_task += [len(groups) - 1] * (len(tasks) - first)
     whole = Work.from_tasks(tasks)
@@ -267,7 +268,7 @@ def _joined(first: Work, second: Work) -> Work:
     raise InputError("not modelled together: a session and a trace", field="work", allowed="one of them")
 
 
-def _tasks(command: Command, request: JobRequest, number: str) -> list[Task]:
+def _tasks(command: Command, request: JobRequest, number: str, conf: Conf) -> list[Task]:
     """A task for each task of its array."""
     found = []
     for index in request.array if request.array is not None else (None,):
@@ -276,7 +277,7 @@ def _tasks(command: Command, request: JobRequest, number: str) -> list[Task]:
         if run_s is None:
             run_s = behaviour(request.script, variables).run_s
         cpus = (request.tasks or request.nodes_min or 1) * (request.cpus_per_task or 1)
-        memory = (request.mem_per_node_mb or cpus * (request.mem_per_cpu_mb or 0)) * 2**20
+        memory = memory_mb(request, cpus, conf) * 2**20
         found.append(
             Task(
                 number if index is None else f"{number}_{index}",
@@ -289,6 +290,17 @@ def _tasks(command: Command, request: JobRequest, number: str) -> list[Task]:
             )
         )
     return found
+
+
+def memory_mb(request: JobRequest, cpus: int, conf: Conf) -> int:
+    """What a job asks for or gets by default; 0: nothing says so."""
+    each_node, each_cpu = request.mem_per_node_mb, request.mem_per_cpu_mb
+    if each_node is None and each_cpu is None:
+        named = [one for one in conf.partitions if one.name in request.partitions[:1]]
+        of = next(iter(named or [one for one in conf.partitions if one.default]), None)
+        amount, is_each_cpu = conf.default_memory(of)
+        each_node, each_cpu = (None, amount) if is_each_cpu else (amount, None)
+    return each_cpu * cpus if each_cpu is not None else (request.nodes_min or 1) * (each_node or 0)
 
 
 def _task_of(job: Present, request: JobRequest) -> Task:

@@ -121,13 +121,9 @@ class Shown:
     @property
     def memory(self) -> str:
         """The least memory, of a CPU or of a node."""
-        request, conf = self.job.request, self.state.part(self.job).conf
-        if request.mem_per_node_mb is not None:
-            return size(request.mem_per_node_mb)
-        mb = request.mem_per_cpu_mb if request.mem_per_cpu_mb is not None else conf.def_mem_per_cpu_mb
-        if mb is None:
-            mb = self.state.conf.number("defmempercpu") or conf.def_mem_per_node_mb or 0
-        return size(int(mb))
+        request = self.job.request
+        mb = request.mem_per_cpu_mb if request.mem_per_node_mb is None else request.mem_per_node_mb
+        return size(self.state.conf.default_memory(self.state.part(self.job).conf)[0] if mb is None else mb)
 
     @property
     def reason(self) -> str:
