@@ -194,8 +194,9 @@ def test_a_reducing_function_is_named_with_the_record(job: Job) -> None:
         ("flow.source([[1]]).group_by_key(partitions=1)", "group_by_key: .* cannot unpack|the record 1"),
         ("flow.source([[([], 1)]]).group_by_key(partitions=2)", "unhashable type: 'list'|not defined for such a key"),
         ("flow.source([[1]]).map(lambda n: os._exit(7))", "the worker process ended with exit code 7"),
+        ("flow.source([[1]]).map(lambda n: exec('raise KeyboardInterrupt'))", "on the record 1 .*: KeyboardInterrupt"),
     ],
-    ids=["unpicklable", "unsortable", "no pair", "unhashable", "exit"],
+    ids=["unpicklable", "unsortable", "no pair", "unhashable", "exit", "interrupt"],
 )
 def test_what_cannot_be_done_is_told(job: Job, text: str, said: str) -> None:
     with pytest.raises(JobFailedError, match=said):

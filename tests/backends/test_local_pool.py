@@ -84,3 +84,25 @@ def test_workers_end_when_their_starter_is_killed(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, tmp_path / "main.py"], capture_output=True, text=True, timeout=60)
     assert ended.returncode == -9
     assert len(ended.stdout.split()) == 2
+
+
+def waits_for_nothing() -> Callable[[Any], Any]:
+    return lambda task: (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN and not signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    )
+
+
+def test_ctrl_c_while_a_worker_starts_reaches_only_the_first_process() -> None:
+    """It is held back in what starts until that ignores it, so none fails in its imports; and no program that a worker
+    starts has it held back."""
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        with Pool(1, waits_for_nothing) as pool:
+            pool.give(1)
+            os.kill(pool.pids[0], signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert [result for _, result in pool.ended()] == [True]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert interrupts == [signal.SIGINT]

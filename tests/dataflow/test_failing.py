@@ -131,3 +131,52 @@ def test_a_record_that_cannot_be_shown() -> None:
     error = failure(lambda flow: flow.source([[Silent()]]).map(Silent(), name="m"))
     assert error.record == "a Silent whose repr raises RuntimeError"
     assert error.function == "Silent"
+
+
+def raising_place(key: int) -> int:
+    raise KeyError(key)
+
+
+def nothing_left(key: int, values: list[int]) -> list[int]:
+    raise ValueError(len(values))
+
+
+def total(one: int, other: int) -> int:
+    return one + other
+
+
+def test_the_function_that_failed_is_named_not_another_of_its_stage() -> None:
+    pairs = [[(1, 2), (1, 3)]]
+    place = failure(lambda flow: flow.source(pairs).reduce_by_key(total, partitions=2, partitioner=raising_place))
+    assert (place.function, place.cause) == ("raising_place", "KeyError: 1")
+    combine = failure(lambda flow: flow.source(pairs).reduce_by_key(total, partitions=2, combine=nothing_left))
+    assert combine.function == "nothing_left"
+    merge = failure(lambda flow: flow.source([[(1, "a"), (1, 3)]]).reduce_by_key(total, partitions=2))
+    assert (merge.function, merge.cause.partition(":")[0]) == ("total", "TypeError")
+
+
+def test_a_key_that_no_table_can_hold_is_no_fault_of_the_function() -> None:
+    error = failure(lambda flow: flow.source([[([1], 2)]]).reduce_by_key(total, partitions=2, name="sum"))
+    assert (error.operator, error.function) == ("sum", "hash")
+    assert error.cause == "TypeError: unhashable type: 'list'"
+
+
+def gives_up(number: int) -> int:
+    raise GeneratorExit
+
+
+def test_an_exit_of_a_generator_is_a_failure_as_any_other() -> None:
+    error = failure(lambda flow: flow.source([[1]]).map(gives_up))
+    assert (error.function, error.record, error.cause) == ("gives_up", "1", "GeneratorExit")
+
+
+class Incomparable:
+    def __lt__(self, other: object) -> bool:
+        raise ZeroDivisionError("no order")
+
+
+def test_keys_whose_comparison_raises_name_the_stage() -> None:
+    flow = Dataflow()
+    flow.source([[(Incomparable(), 1), (Incomparable(), 2)]]).sort_by_key(partitions=2, name="s").collect()
+    with pytest.raises(InputError, match="s: the keys cannot be compared: ZeroDivisionError: no order"):
+        collect(flow)

@@ -104,7 +104,7 @@ class Pool:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self._prepare), daemon=True)
-        with _environment("PYTHONHASHSEED", HASH_SEED):
+        with _environment("PYTHONHASHSEED", HASH_SEED), _no_interrupts():
             process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours))
@@ -121,6 +121,7 @@ class Pool:
 def _serve(connection: Connection, prepare: Callable[[], Do]) -> None:
     """What a worker process runs until it is killed or left alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     Thread(target=_follow, daemon=True).start()
     os.dup2(2, 1)  # what functions of the user print is no result
     sys.stdout = sys.stderr
@@ -148,6 +149,16 @@ def _follow() -> None:
     if parent is not None:
         wait([parent.sentinel])
     os._exit(1)
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back: a process that starts inherits that, and does not fail in the middle of its imports."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

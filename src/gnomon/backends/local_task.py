@@ -75,7 +75,7 @@ class Runner:
         beside = Path(f"{task.target}.attempt-{name}")
         try:
             return self._run(task, stage, scratch, beside)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # KeyboardInterrupt as well: Ctrl-C reaches no worker, so a function raised it
             beside.unlink(missing_ok=True)
             return _failure(error, stage, task.index)
         finally:

@@ -81,7 +81,7 @@ def run_task(
             made = into(records)
     except UserError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         raise failed(error, stage.layout.stages[stage.root], index) from None
     return Produced(stage.number, index, records=made, read=task.read, calls=dict(task.calls))
 

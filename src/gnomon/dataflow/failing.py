@@ -66,9 +66,22 @@ def failed(error: BaseException, stage: Stage, index: int) -> InputError:
     cause = _cause(error)
     if not theirs and known and stage.operator in _KEYED and not _is_pair(record):
         cause = f"not a pair (key, value): {cause}"
-    functions = (None if stage.aggregate is None else stage.aggregate.add, stage.function, stage.combine)
-    name = next((function_name(one) for one in functions if callable(one)), stage.operator.value)
+    name = _who(stage, error, theirs[0][0] if theirs else None)
     return UserError(stage.name, name, _short(record) if known else None, index, cause, lines)
+
+
+def _who(stage: Stage, error: BaseException, first: FrameType | None) -> str:
+    """The function that failed: the one of the stage whose code it is, else the first that may be; Python's hash where
+    it is a key that has none."""
+    aggregate, own = stage.aggregate, (stage.function, stage.combine, stage.partition.function)
+    functions = [one for one in ((aggregate.add, *own) if aggregate is not None else own) if callable(one)]
+    if first is None and isinstance(error, TypeError) and str(error).startswith("unhashable type"):
+        return hash.__name__
+    if aggregate is not None:
+        functions += [one for one in (aggregate.create, aggregate.merge) if callable(one)]
+    code = None if first is None else first.f_code
+    mine = [one for one in functions if code is not None and getattr(one, "__code__", None) is code]
+    return next((function_name(one) for one in (*mine, *functions)), stage.operator.value)
 
 
 def _cause(error: BaseException) -> str:

@@ -55,6 +55,9 @@ def bounds_of(exchange: Exchange, sketches: Sequence[Sketch]) -> list[Any]:
     except TypeError as error:
         problem = str(unordered([key for sketch in sketches for key in sketch.keys], error))
         raise InputError(problem, field=exchange.reader) from None
+    except Exception as error:
+        problem = f"the keys cannot be compared: {type(error).__name__}: {error}"
+        raise InputError(problem, field=exchange.reader) from None
     partitions = min(exchange.partitions, len(weighed))
     step = sum(weight for _, weight in weighed) / partitions if partitions else 0.0
     bounds: list[Any] = []
