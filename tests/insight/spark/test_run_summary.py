@@ -42,7 +42,7 @@ def test_a_stage_that_came_again_is_a_row_of_its_own() -> None:
     summary = summarise(scenario, simulate(scenario).log)
     stages = [(one["stage"], one["attempt"], one["tasks"]) for one in summary.data["stages"]]
     assert stages == [(0, 0, 2), (0, 1, 1), (1, 0, 2), (1, 1, 2)]
-    assert [row[0] for row in summary.listings[1].rows] == ["0", "0 (1)", "1", "1 (1)"]
+    assert [row[0] for row in summary.listings[1].rows] == ["0", "0.1", "1", "1.1"]
 
 
 def test_a_job_that_failed_says_why() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gnomon.engine.log import Log
 from gnomon.formats.files import Path, read_start
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as plain_explanation
 from gnomon.insight.explain.changes import Simulate
+from gnomon.insight.spark.declared import declared_in
 from gnomon.insight.spark.rerun import application_of_run
 from gnomon.insight.spark.story_app import explain_application
 from gnomon.insight.spark.story_parts import explain_executor, explain_job, explain_query, explain_task
@@ -38,6 +41,9 @@ def explain(
         raise InputError("nothing to explain: there is no run", allowed="an event log, with -f")
     found = simulate(scenario) if log is None and simulate is not None else log
     assert found is not None
+    job = declared_in(scenario) if application is None else None
+    if job is not None and subject.partition("/")[0] in OF_RUNS and why_not is None:
+        return explain_log(subject, application_of_run(job, scenario, found))
     if application is None:
         if simulate is None:
             return plain_explanation(subject, scenario, found, simulate=lambda _: found, why_not=why_not)
@@ -45,6 +51,10 @@ def explain(
     if why_not is not None:
         raise InputError("an event log does not say why a task is not on a node", field="--why-not", found=why_not)
     return explain_log(subject, application_of_run(application, scenario, found))
+
+
+OF_RUNS: Final = ("app", "job", "stage", "executor")
+"""Subjects of a job in Python that are explained as those of an event log are; its tasks are explained as tasks."""
 
 
 def explain_recorded(subject: str, path: Path) -> Explanation | None:

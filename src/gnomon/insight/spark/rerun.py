@@ -1,6 +1,7 @@
 """A simulated run as an application, so that tables and explanations of it are those of an event log.
 
-Times are those of the run; what tasks read, wrote and computed is what the event log says of the same partition.
+Times are those of the run; what tasks read, wrote and computed is what the run says of them or, where that is of an
+event log, what the event log says of the same partition.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.engine.log import Kind, Log, Reason
+from gnomon.insight.spark.declared import metrics_of
 from gnomon.model.scenario import Scenario
 from gnomon.systems.spark.application import Application, Executor, Job, StageAttempt
 from gnomon.systems.spark.tasks import COLUMNS, FIRST_METRIC, Failure, Tasks, table
@@ -60,7 +62,10 @@ class _Rerun:
             index, key = int(begun["index"]), (int(begun["stage"]), int(begun["stage_attempt"]))
             one = self.attempts.setdefault(key, _Attempt())
             one.rows.extend([self._tid, index, int(begun["try"]), index, launch, now, 0, where, where, -1, 0, failure])
-            one.rows.extend(self._metrics.get((key[0], index), _NOTHING) if failure < 0 else _NOTHING)
+            known = (
+                metrics_of(begun, facts) if "records_read" in facts else self._metrics.get((key[0], index), _NOTHING)
+            )
+            one.rows.extend(known if failure < 0 else _NOTHING)
             self._tid += 1
 
 

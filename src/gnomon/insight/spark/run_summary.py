@@ -163,7 +163,7 @@ def _stage_table(attempts: Mapping[tuple[int, int], Attempt]) -> Listing:
         sizes = [one.sums.get(f"{name}_bytes", 0) for name in ("input", "shuffle_read", "shuffle_write")]
         rows.append(
             [
-                f"{one.stage}" if one.attempt == 0 else f"{one.stage} ({one.attempt})",
+                f"{one.stage}" if one.attempt == 0 else f"{one.stage}.{one.attempt}",
                 one.name,
                 f"{one.done}/{one.tasks}",
                 *(str(count) if count else NOTHING for count in (one.failed, one.lost, one.copies)),

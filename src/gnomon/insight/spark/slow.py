@@ -82,7 +82,7 @@ def _small_tasks(profile: Profile) -> Iterator[Finding]:
     text = f"{counted(count, 'task')} of {time(profile.median)} each: {share(total - run, total)} of their time is "
     text += "starting them, not running them"
     if (total - run) * 4 > total:
-        cost = profile.wall * (total - run) // max(total, 1)
+        cost = min(profile.wall * (total - run) // max(total, 1), total - run)  # a stage may have waited for others
         yield Finding("small-tasks", _name(profile), text, cost, {"tasks": count, "median_s": profile.median / 1000})
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from gnomon.engine.log import Log
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.answer import recorded_in
+from gnomon.insight.spark.declared import declared_in
 from gnomon.insight.spark.rerun import application_of_run
 from gnomon.insight.spark.tables import executors, jobs, stages
 from gnomon.model.errors import InputError, unknown_name
@@ -23,7 +24,7 @@ RECORDED: Final = "--recorded"
 def view(scenario: Scenario, log: Log, command: str) -> Listing:
     """A table of a run: ``stages``, ``executors`` or ``jobs``; with ``--recorded`` as the event log has it.
 
-    Raises InputError for another view, and for a run that is not of an event log.
+    Raises InputError for another view, and for what is recorded of a run that is not of an event log.
     """
     try:
         words = shlex.split(command)
@@ -32,8 +33,11 @@ def view(scenario: Scenario, log: Log, command: str) -> Listing:
     names = [word for word in words if word != RECORDED]
     if len(names) != 1 or names[0] not in VIEWS:
         raise unknown_name("view", " ".join(names), VIEWS).at(field="view")
-    application = recorded_in(scenario)
+    recorded = recorded_in(scenario)
+    if recorded is None and RECORDED in words:
+        raise InputError("nothing is recorded: the run is not of an event log", field="view", found=command)
+    application = recorded or declared_in(scenario)
     if application is None:
-        raise InputError("only runs of event logs have this view", field="view", found=command)
+        raise InputError("only runs of event logs and of jobs have this view", field="view", found=command)
     shown = application if RECORDED in words else application_of_run(application, scenario, log)
     return VIEWS[names[0]](shown)
