@@ -106,6 +106,31 @@ def test_a_script_is_submitted_at_once() -> None:
     assert (scenario.work.task(0).submit_ns, scenario.work.task(0).duration_ns) == (0, 120 * SECOND)
 
 
+ACCOUNTS = """Cluster - 'c':Fairshare=1:QOS='normal'
+Parent - 'root'
+User - 'root':DefaultAccount='root':AdminLevel='Administrator':Fairshare=1
+Account - 'phys':Description='phys':Organization='phys':Fairshare=1
+Account - 'bio':Description='bio':Organization='bio':Fairshare=1
+Parent - 'phys'
+User - 'ann':DefaultAccount='phys':Fairshare=1
+Parent - 'bio'
+User - 'bob':DefaultAccount='bio':Fairshare=1
+"""
+
+
+@pytest.mark.parametrize(("account", "user"), [("", "ann"), ("bio", "bob"), ("unknown", "ann")])
+def test_a_script_is_submitted_by_the_first_who_may(tmp_path: Path, account: str, user: str) -> None:
+    (tmp_path / "accounts.dump").write_text(ACCOUNTS)
+    (tmp_path / "job.sh").write_text(
+        SCRIPT.replace("#SBATCH", f"#SBATCH -A {account}\n#SBATCH" if account else "#SBATCH")
+    )
+    read = read_scenario([tmp_path / name for name in ("slurm.conf", "accounts.dump", "job.sh")])
+    assert (read.work.users[int(read.work.user[0])], native(read).requests(0)[0].user) == (user, user)
+    assert [note.text for note in read.work.notes if note.field == "job.sh"] == [
+        f"submitted by {user}; a session says who submits"
+    ]
+
+
 def test_how_long_an_unknown_script_runs_is_not_known(tmp_path: Path) -> None:
     (tmp_path / "job.sh").write_text("#!/bin/bash\n#SBATCH -n1\n./train\n")
     assert read_scenario(["slurm.conf", "job.sh"]).work.duration_ns.tolist() == [NEVER]
@@ -170,3 +195,9 @@ def test_mistakes_name_the_file(tmp_path: Path, files: list[str], said: str) -> 
 def test_a_session_and_a_trace_do_not_go_together() -> None:
     with pytest.raises(InputError, match="a session and a trace"):
         read_scenario(["slurm.conf", "jobs.session"], work=trace())
+
+
+def test_sacct_without_the_time_of_submission_says_which_column_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "month.txt").write_text("JobID|JobName|State|Elapsed|\n49|a|COMPLETED|00:01:06|\n")
+    with pytest.raises(InputError, match="Submit: no job says when it was submitted"):
+        read_scenario([tmp_path / "slurm.conf", tmp_path / "month.txt"])

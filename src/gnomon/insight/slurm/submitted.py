@@ -24,16 +24,10 @@ def script_named(path: str, native: Native, played: Rehearsal) -> Given | Explan
     text, site = read_text(path), site_of(native.conf)
     said = submission([path], text, user=USER, site=site)
     if isinstance(said, Submission):
-        user = _user(native, said.requests[0].account)
+        user = native.accounts.first_user(said.requests[0].account) or USER
         return Given(played.last_ns, tuple(replace(one, user=user) for one in said.requests))
-    words = said.text.removeprefix("sbatch: error: ")
+    words = "; ".join(said.text.replace("sbatch: error: ", "").splitlines())
     name = os.path.basename(path)
     summary = f"sbatch refuses {name} before it reaches the controller: {words}"
     refused = Wait("infeasible", "refused", f"job/{name}", words, {})
     return Explanation(f"job/{name}", "rejected", summary, said.text, (refused,))
-
-
-def _user(native: Native, account: str) -> str:
-    """The first user of an account ("": of any), but root."""
-    users = [one for one in native.accounts.associations if one.user not in ("", "root")]
-    return next((one.user for one in users if account in ("", one.account)), users[0].user if users else USER)

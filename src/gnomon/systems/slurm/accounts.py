@@ -117,3 +117,12 @@ class Accounts:
     usage: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     tres: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    def first_user(self, account: str) -> str:
+        """Who may submit for an account ("": any): its first user, else the first of all, but root; "": nobody.
+
+        >>> Accounts().first_user("phys")
+        ''
+        """
+        users = [one for one in self.associations if one.user not in ("", "root")]
+        return next((one.user for one in users if account in ("", one.account)), users[0].user if users else "")

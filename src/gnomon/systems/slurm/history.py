@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from gnomon.model.errors import InputError
 from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import Note, Shape, Work
 from gnomon.systems.slurm.accounts import Accounts, Association, Qos, User
@@ -132,7 +133,10 @@ def limit_min(seconds: int) -> int | None:
 
 def history(jobs: Jobs, *, reservations: frozenset[str] = frozenset(), source: str = "") -> tuple[History, Work]:
     """The submissions of accounted jobs, and the work that they are. Jobs without a submission time are left out, and
-    told of."""
+    told of.
+
+    Raises InputError where none has one.
+    """
     notes = list(jobs.notes)
     rows, index = _tasks(jobs, notes)
     ordered = np.lexsort((index, jobs.offset[rows], jobs.job[rows], jobs.submit_s[rows]))
@@ -164,7 +168,10 @@ def history(jobs: Jobs, *, reservations: frozenset[str] = frozenset(), source: s
 def _tasks(jobs: Jobs, notes: list[Note]) -> tuple[Ints, Ints]:
     """A task for each row, and for each task of an array that stands in one row; with the numbers in their arrays."""
     usable = jobs.submit_s != NO_TIME
-    if (missing := int((~usable).sum())) > 0:
+    missing = int((~usable).sum())
+    if missing and not usable.any():
+        raise InputError("no job says when it was submitted", field="Submit", allowed="sacct -o JobID,Submit,…")
+    if missing > 0:
         notes.append(Note("not modelled", "Submit", "jobs without a time of submission: left out", missing))
     rows = np.flatnonzero(usable)
     index = jobs.task[rows]

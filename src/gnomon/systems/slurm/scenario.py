@@ -130,15 +130,15 @@ def read_scenario(
         accounts = (read_dump if is_dump(text) else read_show)(text, file=path, start=accounts)
     jobs = _accounted(held)
     commands = [command for path in held.get("session", ()) for command in read_session(path, site)]
-    commands += [_of_script(path, site) for path in held.get("script", ())]
     notes = [*conf.notes, *there.notes]
     if jobs is not None:
-        if commands or work is not None:
+        if commands or "script" in held or work is not None:
             raise InputError("not modelled together: sacct and other work", field="work", allowed="one of them")
         return _of_history(conf, accounts, jobs, there, notes=notes, name=name, known="accounts" in held)
     present = standing(there.jobs or (), there.moment_s())
     if present.jobs and "accounts" not in held:
         accounts = accounts_of(present.owners, present.qos)
+    commands += [_of_script(path, site, accounts) for path in held.get("script", ())]
     if there.usage:
         accounts = replace(accounts, usage=there.usage)
     notes += [*accounts.notes, *present.notes]
@@ -204,11 +204,17 @@ def _of_history(
     )
 
 
-def _of_script(path: str, site: Site) -> Command:
+def _of_script(path: str, site: Site, accounts: Accounts) -> Command:
+    """A script is submitted at once; by whom, nobody says: where accounting knows users, by the first who may."""
     said = submission([path], read_text(path), user=USER, site=site)
     if not isinstance(said, Submission):
         raise InputError(f"sbatch refuses this script: {'; '.join(said.text.splitlines())}", file=path)
-    return Command(0, USER, ("sbatch", path), said.requests, notes=said.notes)
+    user, notes = accounts.first_user(said.requests[0].account), said.notes
+    if user:
+        name = os.path.basename(path)
+        notes = (*notes, Note("default", name, f"submitted by {user}; a session says who submits"))
+    requests = tuple(replace(one, user=user or USER) for one in said.requests)
+    return Command(0, user or USER, ("sbatch", path), requests, notes=notes)
 
 
 def scenario_of(
