@@ -1,6 +1,8 @@
 """Jobs on real processes give what they give in one process, also when memory is short or something is killed."""
 
+import gzip
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -334,3 +336,42 @@ def test_exit_codes_of_the_command(job: Job, tmp_path: Path) -> None:
     nothing = gnomon(job("x = 1\n"))
     assert nothing.returncode == 2
     assert "no job in this file" in nothing.stderr
+
+
+# ---------------------------------------------------------------------- inputs and disks
+
+
+WORDS = 'flow.text("input/*").flat_map(str.split).map(lambda w: (w, 1)).reduce_by_key(add, partitions=2).sink("out")'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [("bytes.txt", b"a \xff\n", "not UTF-8 at byte 2"), ("cut.gz", gzip.compress(b"a b\n" * 99)[:-9], "damaged|cut")],
+    ids=["no text", "cut gzip"],
+)
+def test_an_input_that_cannot_be_read_is_told_at_once(job: Job, name: str, content: bytes, said: str) -> None:
+    """Exit code 2, and no second attempt: it would read the same."""
+    path = job(HEAD + WORDS)
+    (path.parent / "input" / name).write_bytes(content)
+    with pytest.raises(InputError, match=said) as caught:
+        run(path)
+    assert str(caught.value.file).endswith(name)
+
+
+def test_a_disk_that_is_full_is_not_the_fault_of_a_function(job: Job) -> None:
+    path = job(HEAD + "flow.source([['x' * 1000] * 1000]).map(str.upper).repartition(2).collect()")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))  # inherited by the workers
+    try:
+        with pytest.raises(JobFailedError) as caught:
+            run(path, attempts=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(caught.value).splitlines()[1] == "map: its output cannot be written: File too large"
+
+
+def test_a_full_disk_that_a_function_met_is_its_own(job: Job) -> None:
+    raising = "def save(n):\n    raise OSError(28, 'No space left on device')\n\n"
+    path = job(HEAD + raising + "flow.source([[1]]).map(save).collect()")
+    with pytest.raises(JobFailedError, match=r"map: save failed on the record 1 .*No space left on device"):
+        run(path, attempts=1)

@@ -218,7 +218,7 @@ class _Run:
 
     def _judge(self, stage: PlanStage, task: Task, result: object, failures: int) -> None:
         """Whether a task that failed is tried again. Raises JobFailedError if it is not."""
-        if isinstance(result, GnomonError):  # the worker could not be prepared
+        if isinstance(result, GnomonError):  # the worker could not be prepared, or an input not be read
             raise result
         if not isinstance(result, Death | Failed):
             raise TypeError(f"a worker gave {result!r}")
@@ -251,6 +251,6 @@ class _Run:
 
 def _runner(
     prepare: Callable[[], Plan], inputs: Mapping[int, tuple[Path, int]], scratch: Path, limit: int
-) -> Callable[[Task], Finished | Failed]:
+) -> Callable[[Task], Finished | Failed | InputError]:
     """What each worker makes before its first task."""
     return Runner(prepare(), inputs, scratch, limit)

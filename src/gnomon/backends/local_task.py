@@ -6,14 +6,16 @@ nothing that anybody would read.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gnomon.backends.local_blocks import DIGEST_BYTES, NotWritableError, Writer, read
 from gnomon.backends.local_records import Records
@@ -24,6 +26,7 @@ from gnomon.dataflow.partition import Bounds
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.sampling import sketched
 from gnomon.dataflow.stage import Operator
+from gnomon.model.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Runner:
     def __init__(self, plan: Plan, inputs: Mapping[int, tuple[Path, int]], scratch: Path, limit: int) -> None:
         self.plan, self.inputs, self.scratch, self.limit = plan, inputs, scratch, limit
 
-    def __call__(self, task: Task) -> Finished | Failed:
+    def __call__(self, task: Task) -> Finished | Failed | InputError:
         stage = self.plan.stages[task.stage]
         name = f"{stage.number}-{task.index}-{task.attempt}-{os.getpid()}"  # a process that lives on writes elsewhere
         scratch = Scratch(self.scratch / name, self.limit)
@@ -113,12 +116,17 @@ class Runner:
             yield from chain.from_iterable(read(folder / output_name(index), partition))
 
 
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+"""Errors of a disk that a task writes to."""
+
+
 def output_name(index: int) -> str:
     """What the output of a task is called, in the folder of its stage."""
     return f"task-{index:05}"
 
 
-def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed:
+def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed | InputError:
+    """What came of an attempt that raised: an InputError for an input that cannot be read, whoever tries."""
     root = stage.layout.stages[stage.root]
     if isinstance(error, KeyTooLargeError):
         hint = "give it more with --memory, or reduce the values instead of gathering them"
@@ -127,7 +135,20 @@ def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed:
         return Failed((f"{root.name}: the record {_short(error.record)} cannot be written: {error.why}",))
     if isinstance(error, MemoryError):
         return Failed((f"{root.name}: out of memory",))
-    return Failed(tuple(str(failed(error, root, index)).splitlines()))
+    if isinstance(error, OSError) and error.errno in _FULL and not _is_users(error):
+        return Failed((f"{root.name}: its output cannot be written: {error.strerror}",))
+    found = failed(error, root, index)
+    if found.file:
+        return found
+    return Failed(tuple(str(found).splitlines()))
+
+
+def _is_users(error: BaseException) -> bool:
+    """Whether a function of the job raised it: whether any code runs between ours and its end that is neither ours nor
+    Python's own."""
+    names = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    ours, python = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
+    return any(not name.startswith((ours + os.sep, python + os.sep, "<frozen ")) for name in names)
 
 
 def _short(record: object, most: int = 200) -> str:

@@ -121,6 +121,8 @@ class Tasks(plan.Execution):
         try:
             return self._map(part, where) if part.role is Role.MAP else self._reduce(part, where)
         except InputError as error:
+            if error.file:
+                raise  # an input that cannot be read: nobody's attempt
             return Course(self._runner.costs.start_ns, fails=str(error))
 
     def resume(self, where: Where, ran_ns: int) -> Course:
