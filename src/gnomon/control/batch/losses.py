@@ -125,10 +125,12 @@ class Losses:
             stage = driver.stages.of[number]
             stage.output.pop(partition, None)
             driver.execution.lost(stage.plan, partition)
-            tasks = driver.current[number]
-            tasks.failures[partition] = tasks.failures.get(partition, 0) + 1
+            tasks = driver.current.get(number)
+            count = 1  # of those that a driver before this one had counted nothing is known
+            if tasks is not None:
+                count = tasks.failures[partition] = tasks.failures.get(partition, 0) + 1
             row = driver.say("OutputFailed", row, stage=number, index=partition, message="too many fetch failures")
-            if tasks.failures[partition] >= (stage.plan.attempts or driver.rules.max_failures):
+            if count >= (stage.plan.attempts or driver.rules.max_failures):
                 driver.aborts.append((number, f"task {partition}: too many fetch failures", row))
             elif stage.runs:
                 driver.want_again(number, partition)
