@@ -101,6 +101,26 @@ def test_what_waits_and_what_is_refused_is_told_in_slurms_words(gnomon: Gnomon, 
     assert refused == {f"sbatch: error: Batch job submission failed: {invalid}": 2, "PartitionTimeLimit": 1}
 
 
+def test_a_limit_that_is_reached_and_a_refused_command_are_told_of(gnomon: Gnomon, workplace: Path) -> None:
+    session = "@0s ann sbatch -n1 -t 1 --wrap x # runs 10m\n@5s root scancel 99\n@6s ann sbatch -n1 -p no --wrap x\n"
+    (workplace / "jobs.session").write_text(session)
+    ended = gnomon("simulate", "jobs.session", "-c", "slurm.conf", "-o", "json")
+    found = json.loads(ended.out)
+    assert [(one["state"], one["native"]) for one in found["reasons"]] == [
+        (
+            "rejected",
+            "sbatch: error: invalid partition specified: no; "
+            "sbatch: error: Batch job submission failed: Invalid partition name specified",
+        ),
+        ("killed", "TimeLimit"),
+    ]
+    said = "scancel: error: Kill job error on job id 99: Invalid job id specified"
+    assert [(one["field"], one["text"]) for one in found["notes"] if one["what"] == "refused"] == [
+        ("scancel 99 (at 5s)", said)
+    ]
+    assert f"refused: scancel 99 (at 5s): {said}" in ended.err
+
+
 def test_rows_that_make_no_job_are_rejected(gnomon: Gnomon, workplace: Path) -> None:
     """Without a run time, or without a number of processors."""
     (workplace / "trace.swf").write_text(

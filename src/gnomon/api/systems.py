@@ -44,7 +44,8 @@ class System:
     none; ``tables``: ``module:function`` of views of a run's log, empty where there are none; ``replayer``:
     ``module:function`` that does large runs without anything special faster, with the same log (None: it leaves one to
     the loop); ``cluster``: what it takes for the cluster of a trace (its reader takes the trace as ``work``), empty
-    where it takes no traces; ``compile_from``: so many tasks are worth the compiled kernels.
+    where it takes no traces; ``compile_from``: so many tasks are worth the compiled kernels; ``reasons``: its words for
+    reasons of the log.
 
     Modules are loaded when they are used, so that a system costs nothing to whom does not ask for it.
     """
@@ -61,6 +62,7 @@ class System:
     replayer: str = ""
     cluster: str = ""
     compile_from: int = 3_000
+    reasons: tuple[tuple[str, str], ...] = ()
 
     def read(self, paths: Sequence[Path], **options: Any) -> Scenario:
         """The scenario of native files; ``options`` as the system's reader has them."""
@@ -122,6 +124,7 @@ SYSTEMS: Final = {
             explainer="gnomon.insight.slurm:explain",
             cluster="slurm.conf; gres.conf and topology.conf are found beside it",
             compile_from=300,
+            reasons=(("AT_ESTIMATE", "TimeLimit"),),
         ),
         System(
             "mapreduce",

@@ -182,15 +182,18 @@ def _reasons(result: Run) -> list[dict[str, Any]]:
     word for that, where it has one."""
     import numpy as np
 
+    from gnomon.api.systems import SYSTEMS
     from gnomon.engine.log import Reason, State
 
+    general = dict(SYSTEMS[result.scenario.system].reasons)
     what, words, found = result.outcome, _words(result), []
     own = result.summary.words if result.summary else {}
     for state in (State.REJECTED, State.KILLED, State.FAILED, State.HELD, State.WAITING):
         alike: dict[tuple[int, str], list[int]] = {}
         for task in np.flatnonzero(what.state == state).tolist():
             code = int(what.reason[task])
-            alike.setdefault((code, own.get(task) or words.get((task, code), "")), []).append(task)
+            word = own.get(task) or words.get((task, code)) or general.get(Reason(code).name, "")
+            alike.setdefault((code, word), []).append(task)
         for (code, word), tasks in sorted(alike.items()):
             row = {
                 "state": state.label,
