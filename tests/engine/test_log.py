@@ -42,6 +42,17 @@ def test_a_task_that_lost_its_place_started_twice() -> None:
     assert (found.attempts[0], found.node[0], State(found.state[0])) == (2, 5, State.DONE)
 
 
+def test_a_task_that_was_withdrawn_and_submitted_anew_has_waited_since_it_first_arrived() -> None:
+    log = log_of(
+        (1, Kind.ARRIVE, 0, -1, Reason.NONE),
+        (1, Kind.START, 0, 0, Reason.NONE),
+        (2, Kind.CANCEL, 0, 0, Reason.NONE),
+        (22, Kind.ARRIVE, 0, -1, Reason.NONE),
+    )
+    found = outcome(log, 1)
+    assert (found.arrive_ns[0], found.first_start_ns[0], found.end_ns[0]) == (1, 1, NEVER)
+
+
 @pytest.mark.parametrize(
     ("last", "state", "label"),
     [

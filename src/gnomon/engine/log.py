@@ -287,8 +287,9 @@ COLUMNS: Final = tuple(one.name for one in fields(Log) if one.name != "details")
 class Outcome:
     """What became of every task, from the log alone. Times in ns, NEVER where it did not happen.
 
-    ``first_start_ns`` is the first attempt's start, ``start_ns`` the last one's; ``reason`` is that of waiting,
-    rejection or death; ``node`` the last place (-1: none).
+    ``arrive_ns`` is the first arrival (one that was withdrawn may be submitted anew); ``first_start_ns`` the first
+    attempt's start, ``start_ns`` the last one's; ``reason`` is that of waiting, rejection or death; ``node`` the last
+    place (-1: none).
     """
 
     state: npt.NDArray[np.int8]
@@ -337,13 +338,13 @@ def outcome(log: Log, tasks: int) -> Outcome:
     reason[subject] = why
 
     arrived = kind == Kind.ARRIVE
-    arrive[subject[arrived]] = t[arrived]
+    arrive[subject[arrived][::-1]] = t[arrived][::-1]
     started = kind == Kind.START
     start[subject[started]] = t[started]
     first[subject[started][::-1]] = t[started][::-1]
     node[subject[started]] = where[started]
     np.add.at(attempts, subject[started], 1)
-    open_again = np.isin(kind, (Kind.RETRY, Kind.QUEUE, Kind.UNDO))
+    open_again = np.isin(kind, (Kind.ARRIVE, Kind.RETRY, Kind.QUEUE, Kind.UNDO))
     ended = np.isin(kind, (Kind.END, Kind.KILL, Kind.CANCEL, Kind.FAIL)) | open_again
     end[subject[ended]] = np.where(open_again[ended], NEVER, t[ended])
     return Outcome(state, arrive, first, start, end, attempts, node, reason)
