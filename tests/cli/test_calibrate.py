@@ -7,6 +7,7 @@ import pytest
 
 from gnomon.cli import ANSWERED
 from tests.cli.conftest import Gnomon
+from tests.shared import ROOT
 
 pytestmark = pytest.mark.unit
 
@@ -42,3 +43,10 @@ def test_the_table_is_of_the_scenarios_own_policy_by_default(gnomon: Gnomon, tra
         "fcfs             2         8s          5s    -3s    3s   4.243s      100.0%       1",
     ]
     assert "PROCESSORS" in gnomon("calibrate", trace, "-o", "wide").out
+
+
+def test_a_log_without_waits_is_told_what_compares_it(gnomon: Gnomon, trace: Path) -> None:
+    ended = gnomon("calibrate", ROOT / "tests" / "golden" / "spark" / "spark-predict-uniform.jsonl.gz")
+    assert "0 of" in ended.err
+    assert '--view stages --view "stages --recorded"' in ended.err
+    assert "--recorded" not in gnomon("calibrate", trace).err

@@ -32,6 +32,7 @@ def calibrate(
 ) -> None:
     """Set simulated waits against those that a trace recorded: errors, and whether the same tasks waited longest."""
     from gnomon import api
+    from gnomon.api.systems import SYSTEMS
     from gnomon.report import text
 
     base = scenario_of(Arguments(work, cluster, None, system, seed, until, work_format, cluster_format, no_kill))
@@ -49,4 +50,7 @@ def calibrate(
     }
     emit(output, document, text.calibration([(n, one.as_dict()) for n, one in found], wide=output is Output.WIDE))
     say(str(found[0][1]))
+    known = SYSTEMS[base.system]
+    if not found[0][1].compared and known.recorder and known.tables:
+        say('a log of its tasks has no waits to compare: gnomon simulate LOG --view stages --view "stages --recorded"')
     say_notes(run.notes)

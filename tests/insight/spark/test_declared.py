@@ -1,5 +1,6 @@
 """A job in Python looked at and explained as an application, against what its own functions and data say."""
 
+from dataclasses import replace
 from operator import add
 
 import pytest
@@ -69,3 +70,12 @@ def test_views_of_a_job() -> None:
     assert [line.split()[0] for line in run.view("executors").splitlines()] == ["EXECUTOR", "driver"]
     with pytest.raises(InputError, match="nothing is recorded"):
         run.view("stages --recorded")
+
+
+def test_a_kept_run_says_how_its_stages_are_explained() -> None:
+    """Its jobs and stages are not in the folder: they are made again from the scenario."""
+    scenario = grouped()
+    log = simulate(scenario).log
+    with pytest.raises(InputError, match=r"a kept run tells of its tasks only, found 'stage/1'; allowed: .* with -f"):
+        explain("stage/1", replace(scenario, native=None), log=log)
+    assert explain("1.2", replace(scenario, native=None), log=log).state == "done"

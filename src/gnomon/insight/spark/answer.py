@@ -42,7 +42,10 @@ def explain(
     found = simulate(scenario) if log is None and simulate is not None else log
     assert found is not None
     job = declared_in(scenario) if application is None else None
-    if job is not None and subject.partition("/")[0] in OF_RUNS and why_not is None:
+    if application is None and subject.partition("/")[0] in OF_RUNS and why_not is None:
+        if job is None:
+            allowed = "a task here; app, job/0, stage/3 and executor/2 with -f and the scenario, which is run again"
+            raise InputError("a kept run tells of its tasks only", field="SUBJECT", found=subject, allowed=allowed)
         return explain_log(subject, application_of_run(job, scenario, found))
     if application is None:
         if simulate is None:
