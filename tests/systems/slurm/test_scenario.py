@@ -201,3 +201,25 @@ def test_sacct_without_the_time_of_submission_says_which_column_is_missing(tmp_p
     (tmp_path / "month.txt").write_text("JobID|JobName|State|Elapsed|\n49|a|COMPLETED|00:01:06|\n")
     with pytest.raises(InputError, match="Submit: no job says when it was submitted"):
         read_scenario([tmp_path / "slurm.conf", tmp_path / "month.txt"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.session", "ann sbatch -n1 --wrap x\n", "a.session, line 1: not a line of a session"),
+        ("commands", "# mine\n\n@0s ann sbtch -n1\n", "commands, line 3: not modelled: a command, found 'sbtch'"),
+    ],
+)
+def test_a_session_of_mistakes_is_a_session(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_scenario([tmp_path / "slurm.conf", tmp_path / name])
+    assert said in str(caught.value)
+
+
+def test_a_limit_on_an_unknown_resource_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "accounts.dump").write_text(
+        ACCOUNTS.replace("Organization='bio':", "Organization='bio':GrpTRES=cpuu=64:")
+    )
+    with pytest.raises(InputError, match=r"accounts.dump, line 5.*no TRES known by type cpuu"):
+        read_scenario([tmp_path / name for name in ("slurm.conf", "accounts.dump", "jobs.session")])

@@ -37,6 +37,7 @@ _PRINTED: Final = tuple(
         ("sinfo", r"\A(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [^\n]*\d{4}\n)?[A-Z_|() ]*\b(?:NODELIST|PARTITION)\b"),
     )
 )
+_SESSION: Final = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*@\S")
 _JSON: Final = re.compile(r"\A\s*\{")
 
 
@@ -48,6 +49,8 @@ def kind_of(path: Path) -> str:
         return "session"
     if start.startswith("#!") or "#SBATCH" in start:
         return "script"
+    if _SESSION.match(start) or str(path).endswith(".session"):  # its mistakes are told line by line
+        return "session"
     if _JSON.match(start):
         return "json"
     if _HISTORY.match(start):

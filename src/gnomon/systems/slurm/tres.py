@@ -20,6 +20,7 @@ UNSET = -1
 
 _MULTIPLES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _COUNT = re.compile(r"(-?\d+)([KMGTP]?)(?:i?B)?", re.IGNORECASE)
+_KINDS = ("gres/", "license/", "bb/", "fs/", "ic/")
 _FORM = "name=count, for instance cpu=10,mem=4G,gres/gpu=2; -1 takes a limit away"
 
 
@@ -29,7 +30,7 @@ def parse_tres(text: str, *, field: str = "") -> dict[str, int]:
     >>> parse_tres("cpu=10,Mem=4G,gres/gpu:a100=-1")
     {'cpu': 10, 'mem': 4096, 'gres/gpu:a100': -1}
 
-    :raises InputError: something is not ``name=count``.
+    :raises InputError: something is not ``name=count``, or names no kind of resource.
     """
     counts: dict[str, int] = {}
     for part in text.strip().strip("'\"").split(","):
@@ -39,7 +40,11 @@ def parse_tres(text: str, *, field: str = "") -> dict[str, int]:
         found = _COUNT.fullmatch(count.strip())
         if not (equals and name.strip() and found):
             raise InputError("not a count of a resource", field=field, found=part, allowed=_FORM)
-        counts[tres_name(name.strip())] = _number(tres_name(name.strip()), int(found[1]), found[2].upper(), field)
+        known = tres_name(name.strip())
+        if not (known in FIXED or known.isdecimal() or known.startswith(_KINDS)):
+            allowed = ", ".join([*FIXED, *(f"{kind}NAME" for kind in _KINDS)])
+            raise InputError(f"no TRES known by type {name.strip()}", field=field, found=part, allowed=allowed)
+        counts[known] = _number(known, int(found[1]), found[2].upper(), field)
     return counts
 
 
