@@ -6,18 +6,45 @@ The rules are those of Spark's ``TaskSetExcludelist`` and ``HealthTracker``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from gnomon.control.batch.driver import Driver
-from gnomon.control.batch.rules import ExclusionRule
+from gnomon.control.batch.node_exclusion import NodeExclusion
+from gnomon.control.batch.rules import ExclusionRule, NodeRule
 from gnomon.control.batch.task_sets import Tasks
+
+
+class Excluding(Protocol):
+    """What knows where tasks may not run."""
+
+    def failed(self, tasks: Tasks, partition: int, node: int) -> None:
+        """An attempt failed on a node (of the cluster), by its own fault or that of the node."""
+        ...
+
+    def completed(self, tasks: Tasks) -> None:
+        """All of a stage is there."""
+        ...
+
+    def judge(self, tasks: Tasks, node: int) -> Callable[[int], bool] | None:
+        """Which partitions of a set may run on a node (of the world); None: all."""
+        ...
+
+    def unschedulable(self, tasks: Tasks) -> bool:
+        """Whether a task of a set may run nowhere."""
+        ...
+
+
+def excluding(driver: Driver, host: Sequence[str]) -> Excluding:
+    """By the rules of the driver. ``host``: of each node of the cluster."""
+    rule = driver.rules.exclusion
+    return NodeExclusion(driver, rule, host) if isinstance(rule, NodeRule) else Exclusion(driver, rule, host)
 
 
 class Exclusion:
     """What failed where. ``host``: of each node of the cluster."""
 
-    def __init__(self, driver: Driver, host: Sequence[str]) -> None:
-        self._driver, self._host = driver, host
-        self._rule: ExclusionRule | None = driver.rules.exclusion
+    def __init__(self, driver: Driver, rule: ExclusionRule | None, host: Sequence[str]) -> None:
+        self._driver, self._rule, self._host = driver, rule, host
         self._failed: dict[tuple[int, int], dict[int, dict[int, int]]] = {}
         self._all: dict[int, list[tuple[int, int, int]]] = {}
         self._until: dict[int, int] = {}

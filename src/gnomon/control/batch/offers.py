@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gnomon.control.batch.driver import Driver, Running
-from gnomon.control.batch.exclusion import Exclusion
+from gnomon.control.batch.exclusion import Excluding
 from gnomon.control.batch.locality import ANY, LEVELS, NO_PREFERENCE, Places, Waits
 from gnomon.control.batch.losses import Losses
 from gnomon.control.batch.plan import Course, Where
@@ -24,7 +24,7 @@ from gnomon.scheduling.rampup import early_tasks
 class Offers:
     """Launches tasks. ``alive``: the nodes (of the cluster) that take part, as they were last time."""
 
-    def __init__(self, driver: Driver, losses: Losses, exclusion: Exclusion, nodes: Sequence[Node]) -> None:
+    def __init__(self, driver: Driver, losses: Losses, exclusion: Excluding, nodes: Sequence[Node]) -> None:
         self._driver, self._losses, self._exclusion = driver, losses, exclusion
         self._rule = driver.rules.locality
         labels = [dict(node.labels) for node in nodes]

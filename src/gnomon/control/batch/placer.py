@@ -14,11 +14,12 @@ from dataclasses import replace
 from gnomon.control.batch.allocation import Allocation
 from gnomon.control.batch.disks import Disks
 from gnomon.control.batch.driver import Driver, Running
-from gnomon.control.batch.exclusion import Exclusion
+from gnomon.control.batch.exclusion import excluding
 from gnomon.control.batch.losses import Losses
 from gnomon.control.batch.offers import Offers
 from gnomon.control.batch.plan import batch_of
 from gnomon.control.batch.readers import Readers
+from gnomon.control.batch.rules import ExclusionRule
 from gnomon.control.batch.second_copies import SecondCopies
 from gnomon.control.batch.stages import Stage
 from gnomon.control.board import LOST, Board
@@ -50,7 +51,7 @@ class BatchPlacer(Placer):
         nodes = scenario.cluster.nodes
         label = batch.rules.locality.host if batch.rules.locality else "host"
         self._disks = Disks(self.driver, nodes)
-        self._exclusion = Exclusion(self.driver, [dict(node.labels).get(label, node.name) for node in nodes])
+        self._exclusion = excluding(self.driver, [dict(node.labels).get(label, node.name) for node in nodes])
         self._offers = Offers(self.driver, self._losses, self._exclusion, nodes)
         self._copies = SecondCopies(self.driver, self._offers)
         self._allocation = Allocation(self.driver)
@@ -200,7 +201,7 @@ class BatchPlacer(Placer):
     def _look_for_stranded(self) -> None:
         """A task set with a task that may run nowhere fails after a while."""
         rule, driver = self.driver.rules.exclusion, self.driver
-        if rule is None:
+        if not isinstance(rule, ExclusionRule):
             return
         for tasks in driver.sets:
             key = (tasks.stage, tasks.attempt)

@@ -48,6 +48,15 @@ class ExclusionRule:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRule:
+    """When a job uses a node no more: ``failures`` of its attempts there; and when that is not heeded any more: so many
+    of all nodes (1/10,000) would be left out."""
+
+    failures: int = 3
+    ignored_e4: int = 3_300
+
+
+@dataclass(frozen=True, slots=True)
 class AllocationRule:
     """Nodes that come and go with the work: between ``least`` and ``most``, ``initial`` at the beginning.
 
@@ -123,6 +132,6 @@ class Rules:
     driver_attempts: int = 2
     locality: LocalityRule | None = None
     copies: SlowTasks | Gains | None = None
-    exclusion: ExclusionRule | None = None
+    exclusion: ExclusionRule | NodeRule | None = None
     allocation: AllocationRule | None = None
     reports: ReportRule | None = None

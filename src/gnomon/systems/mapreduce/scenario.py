@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.control.batch.plan import Batch
-from gnomon.control.batch.rules import RECOVERS, ReportRule, Rules
+from gnomon.control.batch.rules import RECOVERS, NodeRule, ReportRule, Rules
 from gnomon.dataflow.layout import Splits
 from gnomon.dataflow.serialise import generic
 from gnomon.dataflow.splits import Split
@@ -121,12 +121,20 @@ def rules_of(settings: Settings) -> Rules:
         early_e4=settings.rampup_e4,
         room_e4=settings.preemption_e4,
         copies=gains if settings.map_speculative or settings.reduce_speculative else None,
+        exclusion=_exclusion(settings),
         reports=ReportRule(limits=settings.fetch_limits),
         disk_full=DISK_FULL,
         frees_disks=True,
         driver=RECOVERS,
         driver_attempts=settings.master_attempts,
     )
+
+
+def _exclusion(settings: Settings) -> NodeRule | None:
+    """Nodes where attempts of a job failed; a threshold of -1 is never reached."""
+    percent = settings.node_ignored_percent
+    rule = NodeRule(settings.node_failures, percent * 100 if percent >= 0 else NEVER)
+    return rule if settings.node_exclusion else None
 
 
 def operation_of(settings: Settings) -> Operation:

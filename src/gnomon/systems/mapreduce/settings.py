@@ -65,6 +65,9 @@ class Settings:
     uber_bytes: int = 0
     committer: int = 2
     master_attempts: int = 2
+    node_failures: int = 3
+    node_exclusion: bool = True
+    node_ignored_percent: int = 33
     node_expiry_ns: int = 600 * _S
     block_bytes: int = 128 * _MB
     replication: int = 3
@@ -157,6 +160,11 @@ OPTIONS: Final = {
     "mapreduce.reduce.input.buffer.percent": Option("kept_share_e4", "share"),
     "mapreduce.reduce.shuffle.maxfetchfailures": Option("reported_every", "count", 1),
     "mapreduce.reduce.shuffle.notify.readerror": Option("read_errors_reported", "flag"),
+    "mapreduce.job.maxtaskfailures.per.tracker": Option("node_failures", "count", 1),
+    "yarn.app.mapreduce.am.job.node-blacklisting.enable": Option("node_exclusion", "flag"),
+    "yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent": Option(
+        "node_ignored_percent", "count", -1, 100
+    ),
     "mapreduce.job.ubertask.enable": Option("uber", "flag"),
     "mapreduce.job.ubertask.maxmaps": Option("uber_maps", "count"),
     "mapreduce.job.ubertask.maxreduces": Option("uber_reduces", "count", 0, 1),
