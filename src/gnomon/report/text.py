@@ -57,7 +57,8 @@ def reason(code: Reason) -> str:
 _STOPPED = {
     Reason.LIMIT_EVENTS: "its limit of events is reached",
     Reason.LIMIT_TIME: "its horizon is reached",
-    Reason.LIMIT_REPEATS: "it makes no progress any more, attempts fail again and again (until gives it an end)",
+    Reason.LIMIT_REPEATS: "it makes no progress any more: what is left waits for ever, or its attempts fail again and "
+    "again (until gives it an end)",
     Reason.DEADLOCK: "deadlock: tasks hold what the others wait for",
     Reason.INTERRUPTED: "it was interrupted",
 }
