@@ -340,3 +340,26 @@ def test_a_log_is_not_held_in_memory(tmp_path: Path) -> None:
     assert len(found.attempts_of(9)[0].tasks) == 4_000
     assert size > 14_000_000
     assert peak < 6_000_000
+
+
+def test_the_logs_of_two_applications_in_one_file_are_refused(tmp_path: Path) -> None:
+    """All numbers of jobs, stages and tasks begin anew in the second: nothing of it can be told from the first."""
+    path = two_stages().write(tmp_path / "log")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines * 2))
+    with pytest.raises(InputError, match="App ID: a second application starts here") as caught:
+        read_event_log(path)
+    start = next(place for place, line in enumerate(lines, 1) if "SparkListenerApplicationStart" in line)
+    assert (caught.value.file, caught.value.line) == (str(path), len(lines) + start)
+
+
+def test_events_without_end_and_their_long_names_are_told_in_few_words(tmp_path: Path) -> None:
+    log = two_stages()
+    for number in range(60):
+        log.say(f"Own{number:02}", {})
+    log.say("x" * 10_000, {})
+    notes = [note for note in read(log, tmp_path).notes if note.startswith("not modelled")]
+    assert notes[0] == "not modelled: 1 event Own00"
+    assert len(notes) == 51
+    assert notes[-1] == "not modelled: 11 events of 11 other kinds"
+    assert max(map(len, notes)) < 200

@@ -25,6 +25,11 @@ from gnomon.systems.spark.tasks import COLUMNS, FIRST_METRIC, LOCALITIES, METRIC
 PLAN_MAX: Final = 2**16
 """How much of the plan of a query is kept."""
 
+UNKNOWN_MAX: Final = 50
+"""How many kinds of events that are not known are listed by name."""
+
+_NAME_MAX: Final = 100
+
 _LOCALITY: Final = {name: place for place, name in enumerate(LOCALITIES)}
 _NO_METRICS: Final = [0] * (len(COLUMNS) - FIRST_METRIC)
 
@@ -55,8 +60,12 @@ def read_event_log(path: Path) -> Application:
         for event in events:
             log.take(event)
     except InputError as error:
-        raise error.at(file=events.file, line=events.line) from None
+        raise error.at(file=events.file, line=events.line or None) from None
     return log.application(str(path), events.cut_off)
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _NAME_MAX else f"{name[:_NAME_MAX]}…"
 
 
 @dataclass
@@ -99,7 +108,7 @@ class _Log:
         if handler is not None:
             handler(self, event)
         elif name not in _PASSED_OVER:
-            self._unknown[name] += 1
+            self._unknown[_shown(name)] += 1
 
     def application(self, source: str, cut_off: str) -> Application:
         """The whole. Raises InputError where the log does not begin with an application."""
@@ -109,8 +118,12 @@ class _Log:
         notes = [f"the log stops early: {cut_off}"] if cut_off else []
         if self._known.get("ended_ms") is None:
             notes.append("the application had not ended when the log was read, or ended without saying so")
-        for name, count in sorted(self._unknown.items()):
+        unknown = sorted(self._unknown.items())
+        for name, count in unknown[:UNKNOWN_MAX]:
             notes.append(f"not modelled: {count:,} event{'s' * (count > 1)} {name}")
+        if unknown[UNKNOWN_MAX:]:
+            more = sum(count for _, count in unknown[UNKNOWN_MAX:])
+            notes.append(f"not modelled: {more:,} events of {len(unknown) - UNKNOWN_MAX:,} other kinds")
         names, failures = tuple(self._names), tuple(self._failures)
         for (number, _), one in self._attempts.items():
             self._stages.setdefault(number, one.stage)  # a log from its middle tells of tasks only
@@ -153,6 +166,9 @@ class _Log:
         self._version = text(event, "Spark Version", "")
 
     def _application_start(self, event: Event) -> None:
+        if "started_ms" in self._known:
+            found, allowed = text(event, "App ID", ""), "the log of one application"
+            raise InputError("a second application starts here", field="App ID", found=found, allowed=allowed)
         self._known.update(
             name=text(event, "App Name", ""),
             id=text(event, "App ID", ""),
