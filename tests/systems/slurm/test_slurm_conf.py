@@ -182,7 +182,8 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text("ClusterName=x\nInclude nodes.conf\n")
     with pytest.raises(InputError) as raised:
         read_conf(tmp_path)
-    assert raised.value.file == str(tmp_path / "nodes.conf")
+    assert (raised.value.file, raised.value.line) == (str(tmp_path / "slurm.conf"), 2)
+    assert raised.value.found == str(tmp_path / "nodes.conf")
 
 
 # ------------------------------------------------------------------ the version

@@ -98,7 +98,7 @@ def _read(text: str, files: tuple[str, ...], open_included: Opener, cluster: dic
                 if error.file is None:
                     raise error.at(file=file, line=number, field="Include") from None
                 if error.line is None:  # the file cannot be read: what names it is to be mended
-                    raise InputError(error.problem, file=file, line=number, field="Include", found=name) from None
+                    raise InputError(error.problem, file=file, line=number, field="Include", found=error.file) from None
                 raise
             if opened in files or len(files) > _DEPTH_MAX:
                 raise InputError("a file that includes itself", file=file, line=number, field="Include", found=name)
