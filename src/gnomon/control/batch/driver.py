@@ -208,8 +208,9 @@ class Driver:
 
     def _end_job(self, job: JobPlan, cause: int) -> None:
         if job.number in self.stages.active:
-            self.stages.end_job(job.number)
-            self._job_is_over(job.number, self.say("JobEnded", cause, job=job.number))
+            row = self.say("JobEnded", cause, job=job.number)
+            self._stop(job.number, row)  # what is made again for nobody (DAGScheduler.cancelRunningIndependentStages)
+            self._job_is_over(job.number, row)
 
     def _job_is_over(self, number: int, row: int) -> None:
         self.unfinished.discard(number)
