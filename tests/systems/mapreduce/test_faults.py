@@ -82,7 +82,7 @@ def files(driver: object) -> dict[str, Any]:
     return driver.execution.outputs[max(driver.execution.outputs)].visible
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", [*range(48), 73, 122])
 def test_files_are_right_or_the_job_says_why_not(seed: int) -> None:
     draws = random.Random(seed)
     nodes = Cluster(tuple(Node(f"e{n}", Resources(cpu_milli=1000)) for n in range(draws.choice([1, 2, 3, 4, 6]))))
