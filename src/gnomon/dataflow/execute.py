@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gnomon.dataflow import operators
 from gnomon.dataflow.failing import UserError, failed
@@ -25,6 +25,18 @@ Size = Callable[[Any], int]
 """The bytes of a record."""
 
 _NONE: Final[Bounds] = {}
+
+
+class Kept(Protocol):
+    """Partitions of stages that are marked to be kept."""
+
+    def get(self, number: int, partition: int) -> list[Any] | None:
+        """The records of one; None: they have to be computed."""
+        ...
+
+    def put(self, number: int, partition: int, records: list[Any]) -> None:
+        """They have been computed."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -63,14 +75,16 @@ def run_task(
     combines: int = 1,
     size: Size | None = None,
     into: Callable[[Iterable[Any]], list[Any]] = list,
+    kept: Kept | None = None,
 ) -> Produced:
     """Run one task. ``bounds`` are those of exchanges by range, as far as samples have given them; ``into`` takes the
-    records of one that writes no exchange, and gives those that are to be kept.
+    records of one that writes no exchange, and gives those that are to be kept; ``kept``: the partitions of stages with
+    a mark that need not be computed.
 
     ``combines`` is how often records go through the combiner before they are written: 0, once, or so often that the
     first ones pass it ``combines`` times. Raises UserError where a function of the job does.
     """
-    task = Chain(stage.layout, fetched)
+    task = Chain(stage.layout, fetched, kept)
     try:
         records = task.records(stage.root, index)
         if stage.writes is not None:
@@ -89,8 +103,8 @@ def run_task(
 class Chain:
     """One attempt: the chain of generators that make a partition, and what it counts."""
 
-    def __init__(self, layout: Layout, fetched: Fetch) -> None:
-        self.layout, self.fetched = layout, fetched
+    def __init__(self, layout: Layout, fetched: Fetch, kept: Kept | None = None) -> None:
+        self.layout, self.fetched, self.kept = layout, fetched, kept
         self.calls: operators.Calls = Counter()
         self.fetches = 0
         self.joined: dict[tuple[int, int], Exchange] = {}
@@ -104,6 +118,15 @@ class Chain:
     def records(self, number: int, index: int) -> Iterable[Any]:
         """The records of a partition of a stage of the graph."""
         stage = self.layout.stages[number]
+        if self.kept is None or not (stage.cached or stage.checkpointed):
+            return self._computed(stage, index)
+        held = self.kept.get(number, index)
+        if held is None:
+            held = list(self._computed(stage, index))
+            self.kept.put(number, index, held)
+        return held
+
+    def _computed(self, stage: Stage, index: int) -> Iterable[Any]:
         if stage.operator in operators.NARROW:
             return operators.NARROW[stage.operator](stage, index, self._given(stage, index), self.calls)
         sides = [self._side(stage, position, index) for position in range(len(stage.inputs))]

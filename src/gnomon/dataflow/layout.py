@@ -27,6 +27,7 @@ class Rules:
     - ``hash``: the name of the function (``hashing.HASHES``).
     - ``combine``: whether values are combined before they cross the network, where the job does not say.
     - ``ordered``: keys come to a reducer in their order, as in a sorting shuffle.
+    - ``cuts``: a collection that is checkpointed is read where it was saved by all jobs after the one that made it.
     - ``sample_points``: keys that a sort by range samples for each partition it makes.
     """
 
@@ -34,6 +35,7 @@ class Rules:
     hash: str = "portable"
     combine: bool = True
     ordered: bool = False
+    cuts: bool = False
     sample_points: int = 20
 
 

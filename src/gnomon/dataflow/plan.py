@@ -93,14 +93,15 @@ class Plan:
 
 def cut(graph: Graph, rules: Rules | None = None, splits: Splits | None = None) -> Plan:
     """The stages that run. ``splits`` are the partitions of text sources. Raises InputError for a source without."""
-    return _Cutting(layout_of(graph, rules or Rules(), splits or {})).plan()
+    rules = rules or Rules()
+    return _Cutting(layout_of(graph, rules, splits or {}), cuts=rules.cuts).plan()
 
 
 class _Cutting:
     """Numbers given so far, and what the jobs so far have left behind."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self, layout: Layout, *, cuts: bool) -> None:
+        self.layout, self.cuts = layout, cuts
         self.stages: list[PlanStage] = []
         self.jobs: list[PlanJob] = []
         self.written: set[int] = set()  # exchanges
@@ -186,6 +187,8 @@ class _Cutting:
             if number in chain:
                 continue
             chain.add(number)
+            if self.cuts and number in self.kept and self.layout.stages[number].checkpointed:
+                continue  # its lineage ends here
             for position, one in reversed(list(enumerate(self.layout.stages[number].inputs))):
                 if (number, position) not in self.layout.crossing:
                     left.append(one)

@@ -6,9 +6,9 @@ types that it names; and :func:`generic`, an estimate for anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
-from typing import Final
+from typing import Any, Final
 
 Size = Callable[[object], int]
 """The bytes of a value."""
@@ -160,3 +160,21 @@ def segment_record(key_bytes: int, value_bytes: int) -> int:
     13
     """
     return vint_size(key_bytes) + vint_size(value_bytes) + key_bytes + value_bytes
+
+
+SAMPLED: Final = 64
+"""Of a list with more records the size is estimated from so many, evenly spread."""
+
+
+def estimated(records: Iterable[Any]) -> int:
+    """The bytes of records, of many by a sample.
+
+    >>> estimated(["ab"] * 10), estimated(["ab"] * 1000)
+    (30, 3000)
+    """
+    held = records if isinstance(records, Sequence) else list(records)
+    if len(held) <= SAMPLED:
+        return sum(map(generic, held))
+    step = len(held) // SAMPLED
+    sample = held[::step]
+    return sum(map(generic, sample)) * len(held) // len(sample)

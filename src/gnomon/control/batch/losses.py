@@ -59,9 +59,11 @@ class Losses:
     def silent(self, node: int, row: int) -> None:
         """A node (of the world) stops: whoever still fetches from it will find that out. Nobody else knows yet."""
         driver, number = self._driver, self._driver.of_world[node]
-        if driver.rules.outputs_survive or driver.hands.is_up(node):
+        if driver.hands.is_up(node):
             return
         driver.execution.reach(number, False)
+        if driver.rules.outputs_survive:
+            return
         self._stopped.add(number)
         if driver.rules.eager:
             self._readers.hold(row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
 from gnomon.dataflow.cost import Amounts, Cost
@@ -16,11 +16,10 @@ from gnomon.dataflow.execute import Produced, run_task
 from gnomon.dataflow.failing import UserError
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.sampling import bounds_of
-from gnomon.dataflow.serialise import generic
+from gnomon.dataflow.serialise import estimated
+from gnomon.model.resources import NEVER
 from gnomon.systems.spark.adaptive import Adaptive
-
-SAMPLED: Final = 64
-"""Of a list with more records the size is estimated from so many, evenly spread."""
+from gnomon.systems.spark.blocks import Blocks, View
 
 _Place = tuple[int, int]
 
@@ -62,6 +61,7 @@ class _Made:
     produced: Produced
     amounts: Amounts
     sizes: tuple[int, ...]
+    blocks: View | None = None
 
 
 @dataclass
@@ -72,6 +72,7 @@ class Tasks(Execution):
     plan: Plan
     cost: Cost = field(default_factory=Cost)
     adaptive: Adaptive | None = None
+    room: int = NEVER
     outputs: dict[int, dict[int, tuple[_Made, int]]] = field(default_factory=dict)
     results: dict[str, dict[int, list[Any]]] = field(default_factory=dict)
     bounds: dict[int, list[Any]] = field(default_factory=dict)
@@ -81,13 +82,26 @@ class Tasks(Execution):
 
     def start(self, now: Callable[[], int]) -> Execution:
         """A run begins, with a state of its own."""
-        return Tasks(self.plan, self.cost, self.adaptive)
+        return Tasks(self.plan, self.cost, self.adaptive, self.room)
+
+    def __post_init__(self) -> None:
+        self.blocks = Blocks(self.plan.layout, self.room)
+
+    def reach(self, node: int, up: bool) -> None:
+        """What an executor kept in memory is gone with it."""
+        if not up:
+            self.blocks.lose(node)
 
     def joined(self, stage: StagePlan) -> Mapping[int, int]:
         """Small neighbours are one task, where adaptive execution is on and all that is read is the same partition of
         shuffles."""
         planned, rule = self.plan.stages[stage.number], self.adaptive
-        if rule is None or planned.samples is not None or any(planned.splits(index) for index in range(stage.tasks)):
+        if (
+            rule is None
+            or not planned.reads
+            or planned.samples is not None
+            or any(planned.splits(index) for index in range(stage.tasks))
+        ):
             return {}
         reads = [planned.needs(partition) for partition in range(stage.tasks)]
         if not all(reads) or any(part != partition for partition, needs in enumerate(reads) for _, part in needs):
@@ -104,9 +118,11 @@ class Tasks(Execution):
         return sum(made.sizes[partition] for made, _ in self.outputs.get(exchange, {}).values())
 
     def prefers(self, stage: StagePlan, partition: int) -> Sequence[tuple[int, int]]:
-        """The executors that have at least a fifth of what a task fetches (DAGScheduler, with up to 1,000 tasks on
-        either side: ``spark.shuffle.reduceLocality.enabled``)."""
+        """The executors that have a block of it in memory, else those that have at least a fifth of what a task fetches
+        (DAGScheduler, with up to 1,000 tasks on either side: ``spark.shuffle.reduceLocality.enabled``)."""
         planned = self.plan.stages[stage.number]
+        if blocks := self.blocks.nodes(planned.chain, partition):
+            return [(node, 0) for node in blocks]
         held: dict[int, int] = {}
         for exchange, part in planned.needs(partition):
             made = self.outputs.get(exchange.number, {})
@@ -121,18 +137,24 @@ class Tasks(Execution):
         """An attempt computes."""
         stage = self.plan.stages[where.stage.number]
         parts = [where.partition, *self._with.get((stage.number, where.partition), ())]
-        fetched = [self._fetched(stage, part, where.node) for part in parts]
-        local, remote = (sum(one) for one in zip(*fetched, strict=True))
+        view, wanted = View(self.blocks, where.node), set[_Place]()
+
+        def fetch(exchange: int, part: int) -> list[Any]:
+            wanted.add((exchange, part))
+            return self._records(exchange, part)
+
         try:
-            all_made = [run_task(stage, part, self._records, bounds=self.bounds) for part in parts]
+            all_made = [run_task(stage, part, fetch, bounds=self.bounds, kept=view) for part in parts]
         except UserError as error:
             return Course(self.cost.start_ns, fails=str(error))
         produced = all_made[0] if len(all_made) == 1 else together(all_made)
         sizes = tuple(map(estimated, produced.buckets or ()))
         calls = sum(produced.calls.values())
         written = sum(sizes) if produced.buckets is not None else estimated(produced.records or ())
-        amounts = Amounts(calls, sum(self._input(stage, part) for part in parts), local, remote, written)
-        self._trying[_key(where)] = _Made(produced, amounts, sizes)
+        local, remote = self._fetched(wanted, where.node)
+        read = view.read + sum(self._input(stage, part, produced.calls) for part in parts)
+        amounts = Amounts(calls, read, local, remote + view.remote, written)
+        self._trying[_key(where)] = _Made(produced, amounts, sizes, view)
         phases = self.cost.phases(amounts)
         facts: dict[str, int | str] = {f"{name}_ns": length for name, length in phases.items() if length}
         reads = phases["start"] + phases["fetch"] if local or remote else 0
@@ -164,8 +186,10 @@ class Tasks(Execution):
                 self.bounds[stage.samples.number] = bounds_of(stage.samples, kept)
         else:
             self.results.setdefault(stage.name, {})[where.partition] = made.produced.records or []
+        evicted = self.blocks.keep(made.blocks.made, where.node) if made.blocks is not None else 0
         amounts = made.amounts
         facts = {
+            "blocks_evicted": evicted,
             "records_read": made.produced.read,
             "records_written": made.produced.written,
             "input_bytes": amounts.input,
@@ -195,22 +219,22 @@ class Tasks(Execution):
             found += (made.produced.buckets or ())[partition]
         return found
 
-    def _fetched(self, stage: PlanStage, partition: int, here: int) -> tuple[int, int]:
-        """The bytes that a task fetches, from its own node and from others."""
+    def _fetched(self, wanted: Iterable[_Place], here: int) -> tuple[int, int]:
+        """The bytes of partitions of exchanges that a task fetches, from its own node and from others."""
         local = remote = 0
-        for exchange, part in stage.needs(partition):
-            for made, node in self.outputs.get(exchange.number, {}).values():
+        for exchange, part in wanted:
+            for made, node in self.outputs.get(exchange, {}).values():
                 if node == here:
                     local += made.sizes[part]
                 else:
                     remote += made.sizes[part]
         return local, remote
 
-    def _input(self, stage: PlanStage, partition: int) -> int:
-        """The bytes that a task reads from files; what stands in the program comes with it."""
+    def _input(self, stage: PlanStage, partition: int, calls: Mapping[int, int]) -> int:
+        """The bytes that a task reads from files that it looked into; what stands in the program comes with it."""
         total = 0
         for source, index in stage.splits(partition):
-            if source in stage.layout.splits:
+            if source in stage.layout.splits and source in calls:
                 split = getattr(stage.layout.splits[source][index], "split", None)
                 total += split.length if split is not None else 0
         return total
@@ -229,20 +253,6 @@ def together(made: Sequence[Produced]) -> Produced:
         buckets = tuple([record for bucket in found for record in bucket] for found in parts)
     records = None if first.records is None else [record for one in made for record in one.records or ()]
     return replace(first, buckets=buckets, records=records, read=sum(one.read for one in made), calls=calls)
-
-
-def estimated(records: Iterable[Any]) -> int:
-    """The bytes of records, of many by a sample.
-
-    >>> estimated(["ab"] * 10), estimated(["ab"] * 1000)
-    (30, 3000)
-    """
-    held = records if isinstance(records, Sequence) else list(records)
-    if len(held) <= SAMPLED:
-        return sum(map(generic, held))
-    step = len(held) // SAMPLED
-    sample = held[::step]
-    return sum(map(generic, sample)) * len(held) // len(sample)
 
 
 def _key(where: Where) -> tuple[int, int, int, int]:

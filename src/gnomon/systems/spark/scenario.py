@@ -35,6 +35,7 @@ from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.conf import Conf, options_of, read_conf, renamed
 from gnomon.systems.spark.delays import MS
 from gnomon.systems.spark.execution import Tasks, plan_of
+from gnomon.systems.spark.memory import memory_of
 from gnomon.systems.spark.profile import adaptive_of, operation_of, rules_of
 from gnomon.systems.spark.read import read_event_log
 from gnomon.systems.spark.read_lines import is_log_folder
@@ -209,13 +210,13 @@ def of_job(
         raise InputError("the cluster is missing", field="cluster", allowed=allowed)
     parallelism = "spark.default.parallelism"
     partitions = conf.whole(parallelism) if conf.is_set(parallelism) else None
-    planned = cut(job, layout.Rules(partitions=partitions), splits)
+    planned = cut(job, layout.Rules(partitions=partitions, cuts=True), splits)
     plan = plan_of(planned)
     work = work_of(plan, task_cpus=conf.whole("spark.task.cpus"), notes=settings.notes)
     _check_room(nodes, conf)
     rules = rules_of(conf, settings.pools)
     at_a_time = _cores(nodes) // conf.whole("spark.task.cpus")
-    tasks = Tasks(planned, cost or Cost(), adaptive_of(conf, at_a_time))
+    tasks = Tasks(planned, cost or Cost(), adaptive_of(conf, at_a_time), memory_of(conf).unified)
     return scenario_of(plan, rules, tasks, nodes, work=work, operation=operation_of(conf))
 
 
