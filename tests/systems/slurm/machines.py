@@ -49,11 +49,11 @@ class Told:
         return text
 
 
-def machine(folder: Path, *lines: str) -> Told:
-    """A cluster with these lines of slurm.conf."""
+def machine(folder: Path, *lines: str, accounts: tuple[str, ...] = USERS) -> Told:
+    """A cluster with these lines of slurm.conf, and what these commands of sacctmgr made."""
     (folder / "slurm.conf").write_text(conf(*lines))
     machine = Machine(launch_ns=0, gone_ns=0)
-    accounts = apply_commands(Accounts(), list(USERS))
-    machine.state = state = books(read_conf(folder / "slurm.conf"), accounts, machine)
+    made = apply_commands(Accounts(), list(accounts))
+    machine.state = state = books(read_conf(folder / "slurm.conf"), made, machine)
     machine.controller = Controller(state)
     return Told(machine, state)

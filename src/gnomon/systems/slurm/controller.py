@@ -176,19 +176,30 @@ class Controller:
         return -(-(time_ns - self._phase) // CHECK_EVERY) * CHECK_EVERY + self._phase
 
     def _arm_calculation(self) -> None:
-        """The next PriorityCalcPeriod is waited for if somebody could start out of turn; otherwise whoever looks at
-        priorities catches up."""
+        """The next PriorityCalcPeriod is waited for if somebody could start out of turn, or waits for usage to decay;
+        otherwise whoever looks at priorities catches up."""
         period, several = self.state.priorities.period_ns, len(self.state.line.ready) > 1
-        if period and several and self._plan.somebody_fits and self._calc_timer < 0:
+        wanted = (several and self._plan.somebody_fits) or self._waits_for_decay
+        if period and wanted and self._calc_timer < 0:
             due = (self.state.now_ns // period + 1) * period
             self._calc_timer = self.state.world.at(due, self._calculate)
 
     def _calculate(self) -> None:
         """PriorityCalcPeriod: usage decays, ages grow."""
         self._calc_timer = -1
-        if self.state.priorities.catch_up():
+        if self.state.priorities.catch_up() or self._waits_for_decay:
             self.ask()
         self._arm_calculation()
+
+    @property
+    def _waits_for_decay(self) -> bool:
+        """Whether minutes that are used up hold somebody who could run when they are forgotten."""
+        state = self.state
+        return (
+            state.limits is not None
+            and state.usage.fades
+            and any("Minutes" in job.reason or "GrpWall" in job.reason for job in state.pending)
+        )
 
 
 def limit_ns(state: State, job: Job) -> int:

@@ -212,6 +212,11 @@ class Usage:
     # -------------------------------------------------------------- periods
 
     @property
+    def fades(self) -> bool:
+        """Whether there is usage that will be less by itself: more than a second, which decays or is set to nothing."""
+        return bool((self.decay < 1 or self.reset != "NONE") and (self.wall >= 1).any())
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is charged now."""
         return not self._fresh and not self._charging

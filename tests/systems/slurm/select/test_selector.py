@@ -4,7 +4,9 @@ tests/golden/slurm and tests/data/slurm/select have the like)."""
 import numpy as np
 import pytest
 
-from gnomon.systems.slurm.select import Shortfall
+from gnomon.systems.slurm.conf import Conf, NodeConf, PartitionConf
+from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.select import Selector, Shortfall
 from gnomon.systems.slurm.slurm_conf import conf_of
 from tests.systems.slurm.select.replaying import Cluster
 
@@ -193,3 +195,20 @@ def test_trackable_resources_of_an_allocation() -> None:
         "node": 2,
         "billing": 24,
     }
+
+
+@pytest.mark.parametrize("count", [5, 6, 8])
+def test_nodes_behind_those_that_are_named_are_reached(count: int) -> None:
+    """The run that is chosen from begins behind the named nodes: all of the others are looked at."""
+    conf = Conf(
+        tuple(NodeConf(f"c{i}", cpus=2, sockets=1, cores=2) for i in range(1, 9)),
+        (PartitionConf("batch", tuple(f"c{i}" for i in range(1, 9))),),
+        {},
+    )
+    selector = Selector(conf)
+    demand = selector.demand_of(JobRequest(nodes_min=count, nodes_max=count), conf.partitions[0])
+    required = np.arange(8) < 4
+    found = selector.select(selector.occupancy(), demand, np.ones(8, np.bool_), required)
+    assert found is not None
+    assert len(found.nodes) == count
+    assert set(range(4)) <= set(found.nodes)

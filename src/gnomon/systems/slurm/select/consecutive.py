@@ -162,7 +162,7 @@ def take_run(h: Hardware, t: Trial, i: int) -> None:
         if t.at[at.NODES_LEFT] <= 1:
             keep_tightest(t, first, last)
     alone = t.run[at.R_REQUIRED, i] < 0
-    for step in range(last - first + 1):
+    for step in range(last - middle + 1 + max(0, middle - first)):  # it may begin behind nodes that are required
         n = middle + step if middle + step <= last else middle - 1 - (step - (last - middle + 1))
         if t.at[at.MOST_NODES_LEFT] == 0 or is_done(t):
             return
