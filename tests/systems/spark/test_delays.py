@@ -92,3 +92,16 @@ def test_outliers_are_not_there_again_on_other_slots() -> None:
     )
     assert replay(slow).execution.length_ms[0] == (100, 100, 100, 100)
     assert replay(slow, exact=True).execution.length_ms[0] == (100, 300, 100, 100)
+
+
+def test_a_stage_that_waited_for_a_slot_tells_nothing_of_the_driver() -> None:
+    """Stage 1 could begin at 210, but a task of stage 2 was launched just then: it took the only slot."""
+    found = delays(
+        application(
+            attempt(0, tasks((10, 110, 90), (110, 210, 90)), submitted=5),
+            attempt(2, tasks((210, 510, 290), (610, 910, 290)), submitted=6),
+            attempt(1, tasks((510, 610, 90)), 0, submitted=220),
+            jobs={0: job(0, 0, 915, 0, 1, 2)},
+        )
+    )
+    assert found.stage == 10  # what is taken where a log tells nothing

@@ -125,16 +125,21 @@ def _stage_waits(application: Application, seen: list[_Seen]) -> Iterator[int]:
         if attempt.attempt or not parents or not len(attempt.tasks):
             continue
         last = max(parents)
-        wait = int(attempt.tasks.column("launch_ms").min()) - last
+        first = int(attempt.tasks.column("launch_ms").min())
         job = next((job for job in application.jobs.values() if attempt.stage.id in job.stages), None)
-        if wait > 0 and job is not None and last >= job.submitted_ms and not _is_busy(application, seen, last):
-            yield wait
+        if first > last and job is not None and last >= job.submitted_ms and not _is_busy(application, seen, last, first):
+            yield first - last
 
 
-def _is_busy(application: Application, seen: list[_Seen], now_ms: int) -> bool:
-    """Whether all slots are in use."""
+def _is_busy(application: Application, seen: list[_Seen], begin_ms: int, end_ms: int) -> bool:
+    """Whether all slots are in use at a time, or at some time before another: then it was not the driver that took
+    its time, but a task of somebody who goes before, launched when the slot became free."""
     slots = sum(executor.cores for executor in application.executors.values()) // task_cpus(application)
-    return sum(one.task.launch_ms < now_ms < one.task.finish_ms for one in seen) >= max(slots, 1)
+    launches = {one.task.launch_ms for one in seen if begin_ms < one.task.launch_ms < end_ms}
+    return any(
+        sum(one.task.launch_ms <= now < one.task.finish_ms for one in seen) >= max(slots, 1)
+        for now in (begin_ms, *launches)
+    )
 
 
 def _of_job(application: Application, job: Job) -> list[StageAttempt]:
@@ -154,7 +159,7 @@ def _setups(application: Application, seen: list[_Seen]) -> dict[int, int]:
             continue
         first = min(int(one.tasks.column("launch_ms").min()) for one in attempts)
         submitted = min(one.submitted_ms or job.submitted_ms for one in attempts)
-        if _is_busy(application, seen, submitted):
+        if _is_busy(application, seen, submitted, submitted):
             late[number] = max(0, submitted - job.submitted_ms)
         else:
             found[number] = max(0, first - job.submitted_ms)
