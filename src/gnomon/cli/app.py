@@ -16,7 +16,7 @@ from gnomon.cli.describe import describe
 from gnomon.cli.explain import explain
 from gnomon.cli.generate import generate
 from gnomon.cli.query import query
-from gnomon.cli.run import run
+from gnomon.cli.run_job import run
 from gnomon.cli.simulate import simulate
 from gnomon.cli.snapshot import snapshot
 from gnomon.cli.verify import verify
