@@ -6,6 +6,8 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Gnomon
 from tests.shared import EXAMPLES
 
@@ -78,7 +80,7 @@ def test_as_mapreduce_each_shuffle_is_a_job_and_words_are_parted_as_hadoop_does(
     assert ended.code == 0
     assert "hash (writable)" in ended.out
     assert "4 shuffles, 5 jobs of MapReduce with 27 maps and 16 reduces\n" in ended.out
-    parts = ended.out.partition("WHAT RUNS\n")[2].splitlines()
+    parts = ended.out.partition("WHAT RUNS\n")[2].partition("\n\n")[0].splitlines()
     roles = [line.split()[:3] for line in parts[1:4]]
     assert roles == [["0", "0", "map"], ["0", "1", "map"], ["0", "2", "reduce"]]
     assert parts[-1] == "not in MapReduce: cache of by owner"
@@ -88,3 +90,23 @@ def test_a_system_of_no_dataflow_is_told_with_those_that_are(gnomon: Gnomon) -> 
     ended = gnomon("describe", JOBS / "wordcount.py", "--system", "sparc")
     assert ended.code == 2
     assert "unknown system of dataflow (did you mean 'spark'?)" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("system", "kinds", "recovers"),
+    [
+        ("mapreduce", ["split, map", "shuffle", "merge, reduce", "output commit"], "the whole reduce, copied again"),
+        ("spark", ["input", "narrow chain", "shuffle", "cached", "result"], "lost map outputs only"),
+    ],
+)
+def test_an_engines_own_stages_say_the_six_things(gnomon: Gnomon, system: str, kinds: list[str], recovers: str) -> None:
+    ended = gnomon("describe", JOBS / "top_pages.py", "--system", system, "-o", "json")
+    rows = json.loads(ended.out)["engine"]
+    assert [row["in the engine"] for row in rows] == kinds
+    assert all(len(row) == 7 for row in rows)
+    assert recovers in [row["recovers from"] for row in rows]
+    assert recovers in gnomon("describe", JOBS / "top_pages.py", "--system", system).out
+
+
+def test_what_a_job_has_not_is_not_shown(gnomon: Gnomon) -> None:
+    assert "\ncached" not in gnomon("describe", JOBS / "wordcount.py", "--system", "spark").out

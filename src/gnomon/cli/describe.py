@@ -48,12 +48,16 @@ def describe(
             beside.write_text(page(plan), encoding="utf-8")
 
         write_file(html, write)
-    if parts is None:
-        emit(output, jobs.document(plan), jobs.description(plan))
-    else:
+    data, text = jobs.document(plan), jobs.description(plan)
+    if parts is not None:
         from gnomon.report.jobs_mapreduce import description_of, jobs_data
 
-        emit(output, {**jobs.document(plan), "mapreduce": jobs_data(parts)}, description_of(parts))
+        data, text = {**data, "mapreduce": jobs_data(parts)}, description_of(parts)
+    if system is not None:
+        from gnomon.report.six_fields import block, six_fields
+
+        data, text = {**data, "engine": six_fields(plan, system)}, text + "\n\n" + block(plan, system)
+    emit(output, data, text)
     for name in loaded.graph.unused:
         say(f"not used: {name} leads to no result")
 
@@ -69,7 +73,9 @@ def _plan(job: Job, system: str | None, partitions: int | None) -> tuple[Plan, J
         raise unknown_name("system of dataflow", system, ("spark", "mapreduce")).at(field="--system")
     if system != "mapreduce":
         least = 2 if system == "spark" else 1  # defaultMinPartitions of textFile
-        return cut(job.graph, Rules(partitions=partitions), splits_of(job, at_least=least)), None
+        return cut(
+            job.graph, Rules(partitions=partitions, cuts=system == "spark"), splits_of(job, at_least=least)
+        ), None
 
     from gnomon.systems.mapreduce.jobs import jobs_of
     from gnomon.systems.mapreduce.settings import Settings
