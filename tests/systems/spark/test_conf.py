@@ -6,6 +6,7 @@ import pytest
 
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
+from gnomon.recovery.speculation import SlowTasks
 from gnomon.scheduling.pools import Pool
 from gnomon.systems.spark.allocations import read_allocations
 from gnomon.systems.spark.conf import Conf, read_conf
@@ -79,9 +80,9 @@ def test_the_rules_of_the_defaults() -> None:
 def test_speculation_is_another_one_before_4_and_before_3_4() -> None:
     on = {"spark.speculation": "true"}
     now, three, older = (rules_of(Conf(on, version)).copies for version in ("4.3.0", "3.5.1", "3.3.2"))
-    assert now is not None
-    assert three is not None
-    assert older is not None
+    assert isinstance(now, SlowTasks)
+    assert isinstance(three, SlowTasks)
+    assert isinstance(older, SlowTasks)
     assert (now.multiplier_e4, now.quantile_e4, now.long_e4) == (30_000, 9_000, 20_000)
     assert (three.multiplier_e4, three.quantile_e4, three.long_e4) == (15_000, 7_500, 20_000)
     assert (older.multiplier_e4, older.quantile_e4, older.long_e4) == (15_000, 7_500, 0)
