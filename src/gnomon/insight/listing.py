@@ -23,7 +23,12 @@ class Listing:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values."""
-        return {"title": self.title, "headers": list(self.headers), "rows": [list(row) for row in self.rows], "right": list(self.right)}
+        return {
+            "title": self.title,
+            "headers": list(self.headers),
+            "rows": [list(row) for row in self.rows],
+            "right": list(self.right),
+        }
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Slow(Script):
 
 
 def lost_worker(readers: int, *, back_s: int | None = None, node: int | None = None) -> Ran:
-    """Four maps; at 20 s a node that made one, without a reader if there is such, falls silent; so many readers copy."""
+    """Four maps; at 20 s a node that made one, without a reader if there is one, falls silent; so many readers copy."""
     if node is None:
         calm = lost_worker(readers, node=-1)
         busy = set(nodes_of(calm, 1))

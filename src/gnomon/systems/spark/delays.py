@@ -127,8 +127,9 @@ def _stage_waits(application: Application, seen: list[_Seen]) -> Iterator[int]:
         last = max(parents)
         first = int(attempt.tasks.column("launch_ms").min())
         job = next((job for job in application.jobs.values() if attempt.stage.id in job.stages), None)
-        if first > last and job is not None and last >= job.submitted_ms and not _is_busy(application, seen, last, first):
-            yield first - last
+        if job is None or not job.submitted_ms <= last < first or _is_busy(application, seen, last, first):
+            continue
+        yield first - last
 
 
 def _is_busy(application: Application, seen: list[_Seen], begin_ms: int, end_ms: int) -> bool:
