@@ -2,7 +2,7 @@
 
 ``HPC2N``: the first jobs of that log, or all of it, on its 120 nodes, where ../shared is there. ``year``: made-up jobs,
 one each 31.5 s (a million a year), powers of two up to 1,024 CPUs, load 0.85 on 5,000 nodes of 64 CPUs. Each row runs
-in a process of its own; reading and compiling are not counted, the causal log is; the peak memory is that of the process.
+in a process of its own; reading and compiling are not counted, the causal log is; the peak memory is the process's.
 """
 
 from __future__ import annotations
