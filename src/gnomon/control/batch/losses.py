@@ -43,10 +43,21 @@ class Losses:
             if not parent.complete:
                 return number, -1
             if not driver.rules.outputs_survive:
-                for node in sorted(set(parent.output.values())):
-                    if not driver.hands.is_up(driver.node_at[node]):
-                        return number, node
+                node = self._down_with(parent)
+                if node is not None:
+                    return number, node
         return None
+
+    def _down_with(self, parent: Stage) -> int | None:
+        """The first of the nodes (of the cluster) that are down and have output of a stage. There are many outputs, and
+        mostly no such node."""
+        driver = self._driver
+        if len(parent.output) < len(driver.node_at):
+            down = {node for node in parent.output.values() if not driver.hands.is_up(driver.node_at[node])}
+        else:
+            down = {node for node, world in enumerate(driver.node_at) if not driver.hands.is_up(world)}
+            down = down & set(parent.output.values()) if down else down
+        return min(down, default=None)
 
     def message(self, lacks: tuple[int, int]) -> str:
         """What a reader says that lacks something."""

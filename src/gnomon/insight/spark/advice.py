@@ -29,8 +29,11 @@ WORTH_E2: Final = 3
 PARTS: Final = (2, 5, 10, 20, 50, 100, 200)
 """Into how many parts a hot key is split, tried in this order until more does not help."""
 
-TASKS_MAX: Final = 400_000
-"""How many tasks are simulated for all changes together, about."""
+TASKS_MAX: Final = 100_000
+"""How many tasks are simulated in the shared world for all changes together, about: each takes 0.15 ms."""
+
+COUNTED: Final = 40
+"""Where slots need only be counted so many tasks are simulated in the time of one."""
 
 _JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")
 
@@ -68,17 +71,27 @@ class Tried:
 Source = Callable[[Bench, Profile, Finding], Iterator[Idea]]
 
 
+def cost_of(bench: Bench, copies: Copies | None = None) -> int:
+    """What a run costs, in tasks of :data:`TASKS_MAX`."""
+    tasks = max(1, sum(map(len, bench.lengths.values())))
+    return -(-tasks // COUNTED) if bench.counts_only(speculates=copies is not None) else tasks
+
+
 def trials_max(bench: Bench) -> int:
-    """How many runs are tried of so many tasks: the whole takes seconds, or minutes where the log is large."""
-    return max(4, TASKS_MAX // max(1, sum(map(len, bench.lengths.values()))))
+    """How many runs are tried of so many tasks: the whole takes seconds."""
+    return max(4, TASKS_MAX // cost_of(bench))
 
 
 def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
-    """Every idea with its simulated span, as far as :func:`trials_max` goes."""
-    chosen = ideas[: trials_max(bench)]
-    return [
-        Tried(one, bench.span_ms(lengths=one.lengths, executors=one.executors, copies=one.copies)) for one in chosen
-    ]
+    """Ideas with their simulated spans, as far as :data:`TASKS_MAX` goes: those that cost too much are passed over."""
+    left, found = TASKS_MAX, []
+    for one in ideas:
+        cost = cost_of(bench, one.copies)
+        if cost <= left:
+            left -= cost
+            span = bench.span_ms(lengths=one.lengths, executors=one.executors, copies=one.copies)
+            found.append(Tried(one, span))
+    return found
 
 
 def is_worth(one: Tried, base_ms: int) -> bool:

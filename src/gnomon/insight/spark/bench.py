@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from gnomon.control.batch.plan import BatchPlan, Course, StagePlan, Where
 from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
+from gnomon.control.batch.spans import counts_only, span_ns
 from gnomon.engine.log import Kind
 from gnomon.insight.spark.profile import slots_of
 from gnomon.model.cluster import Cluster, Node
@@ -77,17 +79,24 @@ class Bench:
         plan, execution = self._changed(lengths or {}, copies or {})
         if not plan.jobs:
             return 0
+        used, rules = tuple(executors or self.executors), self._rules(speculates=copies is not None)
+        if counts_only(plan, rules, execution.length_ms):
+            lasting = {number: [ms * MS for ms in execution.length_ms[number]] for number in plan.stages}
+            return span_ns(plan, rules, lasting, sum(used)) // MS
         cpus = task_cpus(self.application)
         nodes = tuple(
             Node(f"executor {place}", Resources(cpu_milli=1000 * slots * cpus), labels=(("host", self._host(place)),))
-            for place, slots in enumerate(executors or self.executors)
+            for place, slots in enumerate(used)
         )
         work = work_of(plan, task_cpus=cpus)
-        rules = self._rules(speculates=copies is not None)
         log = play(scenario_of(plan, rules, execution, Cluster(nodes), work=work))
         rows = [row for row, facts in log.details.items() if facts.get("reason") in ("JobSubmitted", "JobEnded")]
         times = [int(log.t_ns[row]) for row in rows if log.kind[row] == Kind.EVENT]
         return (max(times) - min(times)) // MS if times else 0
+
+    def counts_only(self, *, speculates: bool = False) -> bool:
+        """Whether a run needs no world (:mod:`gnomon.control.batch.spans`)."""
+        return counts_only(self.again.plan, self._rules(speculates=speculates), self.lengths)
 
     def _host(self, place: int) -> str:
         return self.hosts[place] if place < len(self.hosts) else f"new host {place}"
@@ -114,6 +123,7 @@ class Bench:
         return replace(self.again.plan, stages=stages), _WithCopies(merged, records, copies=copies)
 
 
+@lru_cache(maxsize=1)
 def bench_of(application: Application) -> Bench:
     """The bench of an application. It may hold nothing, where no task succeeded."""
     conf = Conf({renamed(name): value for name, value in application.properties.items()}, application.version)

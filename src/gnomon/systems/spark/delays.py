@@ -7,10 +7,12 @@ there again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
+
+import numpy as np
 
 from gnomon.systems.spark.application import Application, Job, StageAttempt
 from gnomon.systems.spark.tasks import Task
@@ -52,19 +54,20 @@ class _Seen:
 def delays(application: Application) -> Delays:
     """The delays that the log of an application shows."""
     seen = sorted(_tasks(application), key=lambda one: (one.task.launch_ms, one.task.finish_ms))
-    pairs = list(_relaunches(application, seen))
+    spans, load = _spans(application), _Load(application, seen)
+    pairs = list(_relaunches(application, seen, spans))
     result = max(0, round(median([before.task.finish_ms - launch for before, launch in pairs]))) if pairs else RESULT_MS
     held = {one.key: max(one.task.duration_ms - result, 0) for one in seen}
     held.update({before.key: launch - before.task.launch_ms for before, launch in pairs})
     own = [held[one.key] - one.task.run_ms for one in seen if one.task.run_ms]
-    waits = list(_stage_waits(application, seen))
+    waits = list(_stage_waits(application, spans, load))
     return Delays(
         result=result,
         stage=max(0, round(median(waits))) if waits else STAGE_MS,
         overhead=max(0, round(median(own))) if own else 0,
         held=held,
-        setup=_setups(application, seen),
-        teardown={job: _teardown(application, one) for job, one in application.jobs.items()},
+        setup=_setups(application, spans, load),
+        teardown={job: _teardown(spans, one) for job, one in application.jobs.items()},
         start=_starts(application),
     )
 
@@ -78,11 +81,13 @@ def _tasks(application: Application) -> Iterator[_Seen]:
                 yield _Seen(attempt, task)
 
 
-def _relaunches(application: Application, seen: list[_Seen]) -> Iterator[tuple[_Seen, int]]:
-    """Tasks whose slot was wanted when they ended, and when it was used again."""
+def _relaunches(application: Application, seen: list[_Seen], spans: _Spans) -> Iterator[tuple[_Seen, int]]:
+    """Tasks whose slot was wanted when they ended, and when it was used again: by one that could have been launched
+    already, as its stage had been submitted, and it is not the first of it."""
     by_executor: dict[int, list[_Seen]] = {}
     for one in seen:
         by_executor.setdefault(one.task.executor, []).append(one)
+    firsts = {one.attempt.key: one.first for of in spans.values() for one in of}
     for tasks in by_executor.values():
         slots = _slots(application, tasks)
         running: list[_Seen] = []
@@ -90,7 +95,7 @@ def _relaunches(application: Application, seen: list[_Seen]) -> Iterator[tuple[_
             if len(running) == slots:
                 first = min(running, key=lambda other: other.task.finish_ms)
                 running.remove(first)
-                if _was_waiting(one, first):
+                if firsts[one.attempt.key] < min(one.task.launch_ms, first.task.finish_ms):
                     yield first, one.task.launch_ms
             running.append(one)
 
@@ -109,58 +114,78 @@ def task_cpus(application: Application) -> int:
     return max(1, int(said)) if said.isdigit() else 1
 
 
-def _was_waiting(one: _Seen, before: _Seen) -> bool:
-    """Whether a task could have been launched already when another ended: its stage had been submitted, and it is not
-    the first of it."""
-    attempt = one.attempt
-    first = int(attempt.tasks.column("launch_ms").min())
-    return first < one.task.launch_ms and first < before.task.finish_ms
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """From the first launch to the last finish of a stage attempt that has tasks."""
+
+    attempt: StageAttempt
+    first: int
+    last: int
 
 
-def _stage_waits(application: Application, seen: list[_Seen]) -> Iterator[int]:
+_Spans = Mapping[int, list[_Span]]
+"""By stage."""
+
+
+def _spans(application: Application) -> _Spans:
+    found: dict[int, list[_Span]] = {}
+    for one in application.attempts:
+        if len(one.tasks):
+            first, last = int(one.tasks.column("launch_ms").min()), int(one.tasks.column("finish_ms").max())
+            found.setdefault(one.stage.id, []).append(_Span(one, first, last))
+    return found
+
+
+def _stage_waits(application: Application, spans: _Spans, load: _Load) -> Iterator[int]:
     """How long stages waited for their first launch after their parents were done, where slots were free."""
-    ends = {one.stage.id: int(one.tasks.column("finish_ms").max()) for one in application.attempts if len(one.tasks)}
-    for attempt in application.attempts:
-        parents = [ends[parent] for parent in attempt.stage.parents if parent in ends]
-        if attempt.attempt or not parents or not len(attempt.tasks):
+    for span in [one for of in spans.values() for one in of]:
+        attempt, first = span.attempt, span.first
+        parents = [spans[parent][-1].last for parent in attempt.stage.parents if parent in spans]
+        if attempt.attempt or not parents:
             continue
         last = max(parents)
-        first = int(attempt.tasks.column("launch_ms").min())
         job = next((job for job in application.jobs.values() if attempt.stage.id in job.stages), None)
-        if job is None or not job.submitted_ms <= last < first or _is_busy(application, seen, last, first):
+        if job is None or not job.submitted_ms <= last < first or load.is_full(last, first):
             continue
         yield first - last
 
 
-def _is_busy(application: Application, seen: list[_Seen], begin_ms: int, end_ms: int) -> bool:
-    """Whether all slots are in use at a time, or at some time before another: then it was not the driver that took
-    its time, but a task of somebody who goes before, launched when the slot became free."""
-    slots = sum(executor.cores for executor in application.executors.values()) // task_cpus(application)
-    launches = {one.task.launch_ms for one in seen if begin_ms < one.task.launch_ms < end_ms}
-    return any(
-        sum(one.task.launch_ms <= now < one.task.finish_ms for one in seen) >= max(slots, 1)
-        for now in (begin_ms, *launches)
-    )
+class _Load:
+    """How many tasks ran when, and when all slots were in use."""
+
+    def __init__(self, application: Application, seen: Sequence[_Seen]) -> None:
+        cores = sum(executor.cores for executor in application.executors.values())
+        self._slots = max(cores // task_cpus(application), 1)
+        self._launches = np.sort(np.array([one.task.launch_ms for one in seen], np.int64))
+        self._ends = np.sort(np.array([max(one.task.finish_ms, one.task.launch_ms) for one in seen], np.int64))
+
+    def is_full(self, begin_ms: int, end_ms: int) -> bool:
+        """Whether all slots are in use at a time, or at some time before another: then it was not the driver that took
+        its time, but a task of somebody who goes before, launched when the slot became free."""
+        first, last = np.searchsorted(self._launches, begin_ms, "right"), np.searchsorted(self._launches, end_ms)
+        times = np.concatenate([[begin_ms], self._launches[first:last]])
+        began, ended = (np.searchsorted(one, times, "right") for one in (self._launches, self._ends))
+        return bool(np.any(began - ended >= self._slots))
 
 
-def _of_job(application: Application, job: Job) -> list[StageAttempt]:
+def _of_job(spans: _Spans, job: Job) -> list[_Span]:
     """The stage attempts that ran for a job."""
-    return [one for one in application.attempts if one.stage.id in job.stages and len(one.tasks)]
+    return [one for stage in job.stages for one in spans.get(stage, ())]
 
 
-def _setups(application: Application, seen: list[_Seen]) -> dict[int, int]:
+def _setups(application: Application, spans: _Spans, load: _Load) -> dict[int, int]:
     """From the submission of each job to its first launch; of those that found all slots in use, as far as that is of
     the driver's making: to the submission of its first stage, and what the others need from there."""
     found, late = {}, {}
     launches = []
     for number, job in application.jobs.items():
-        attempts = _of_job(application, job)
-        if not attempts:
+        ran = _of_job(spans, job)
+        if not ran:
             found[number] = 0
             continue
-        first = min(int(one.tasks.column("launch_ms").min()) for one in attempts)
-        submitted = min(one.submitted_ms or job.submitted_ms for one in attempts)
-        if _is_busy(application, seen, submitted, submitted):
+        first = min(one.first for one in ran)
+        submitted = min(one.attempt.submitted_ms or job.submitted_ms for one in ran)
+        if load.is_full(submitted, submitted):
             late[number] = max(0, submitted - job.submitted_ms)
         else:
             found[number] = max(0, first - job.submitted_ms)
@@ -169,8 +194,8 @@ def _setups(application: Application, seen: list[_Seen]) -> dict[int, int]:
     return {**found, **{number: ms + usual for number, ms in late.items()}}
 
 
-def _teardown(application: Application, job: Job) -> int:
-    last = [int(one.tasks.column("finish_ms").max()) for one in _of_job(application, job)]
+def _teardown(spans: _Spans, job: Job) -> int:
+    last = [one.last for one in _of_job(spans, job)]
     return max(0, job.ended_ms - max(last)) if last and job.ended_ms is not None else 0
 
 
@@ -184,7 +209,7 @@ def _starts(application: Application) -> dict[int, tuple[int, int | None]]:
     jobs = sorted(application.jobs.values(), key=lambda job: (job.submitted_ms, job.id))
     for job in jobs:
         ended = [one for one in jobs if one is not job and _had_ended(one, job.submitted_ms)]
-        active = [one for one in jobs if one.id < job.id and one not in ended]
+        active = any(one.id < job.id and not _had_ended(one, job.submitted_ms) for one in jobs)
         last = max(ended, key=lambda one: (one.ended_ms or 0, one.id), default=None)
         if last is not None and last.ended_ms is not None:
             gap = job.submitted_ms - last.ended_ms
