@@ -10,7 +10,7 @@ LOCK  := requirements/lock.txt
 TRACE := examples/data/KTH-SP2-1996-2.1-cln.swf.gz
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance lint bench lock clean
+.PHONY: help setup demo test conformance fidelity lint bench lock clean
 
 help: ## list these commands
 	@echo "usage: make COMMAND [PYTHON=python3.12]"
@@ -33,6 +33,9 @@ test: lint ## lint, then run all tests but those beside real engines
 
 conformance: $(READY) ## the same commands to the model and to real engines, where those are installed
 	$(BIN)/pytest -q -m conformance -rs
+
+fidelity: $(READY) ## judge all recorded cases, and write docs/fidelity.md and the table in README.md
+	$(BIN)/python -m tests.fidelity $$(date +%Y-%m-%d)
 
 lint: $(READY) ## check form, types and import rules
 	$(BIN)/ruff check .

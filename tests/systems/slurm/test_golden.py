@@ -13,6 +13,7 @@ import pytest
 
 from gnomon.systems.slurm.golden import judge
 from tests.shared import ROOT, SHARED, needs_shared
+from tests.systems.slurm.otherwise import WORKLOADS
 from tests.systems.slurm.random_cases import case as random_case
 
 pytestmark = pytest.mark.golden
@@ -21,20 +22,13 @@ HERE: Final = sorted((ROOT / "tests" / "golden" / "slurm").glob("*.json"))
 RANDOM: Final = sorted((ROOT / "tests" / "data" / "slurm" / "recorded").glob("*.json"))
 ALL: Final = sorted((SHARED / "golden" / "slurm").glob("*.json")) if SHARED else []
 
-OTHERWISE: Final[dict[str, str]] = {
-    "operators-104": "jobs that end just when a promise begins, after one was suspended",
-    "refusals-100": "in which of its partitions a job that starts at once is looked at first",
-    "sharing-102": "which jobs share a row of cores when others have left it",
-}
-"""Recorded workloads that the model plays otherwise, and what it does not have."""
-
 
 def read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text()))
 
 
 def of(path: Path) -> Any:
-    known = OTHERWISE.get(path.stem)
+    known = WORKLOADS.get(path.stem)
     marks = [pytest.mark.xfail(reason=known, strict=True)] if known and path in RANDOM else []
     return pytest.param(path, id=path.stem, marks=marks)
 

@@ -17,16 +17,12 @@ from gnomon.systems.slurm.sbatch.output import JobNames, output_path
 from gnomon.systems.slurm.sbatch.refusals import Refusal
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
+from tests.systems.slurm.otherwise import COMMAND_LINES
 from tests.systems.slurm.sbatch.recorded import DATA, PLAIN_SCRIPT, cases, shown, shown_if_said
 
 OLD = Site((22, 5), frozenset({"gpu", "shard"}))
 CLIENT = cases("client-22.05.8.json")
 SAMPLES = cases("results.json")
-
-DIFFERS = {
-    "--begin=TODAY": "sbatch wants it in small letters",
-}
-"""Recorded answers that the model does not give, by their first argument, and why."""
 
 
 def submitted(
@@ -57,8 +53,8 @@ def without_position(text: str) -> str:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=str(at)) for at, case in enumerate(CLIENT)])
 def test_answers_as_the_client_did(case: dict[str, Any]) -> None:
-    if case["args"][:1] and case["args"][0] in DIFFERS:
-        pytest.xfail(DIFFERS[case["args"][0]])
+    if case["args"][:1] and case["args"][0] in COMMAND_LINES:
+        pytest.xfail(COMMAND_LINES[case["args"][0]])
     script = case.get("script", PLAIN_SCRIPT)
     found = submission(case["args"], None, case.get("env"), user="root", site=OLD, read={"t.sh": script}.get)
     if isinstance(found, Refusal) and found.controller:

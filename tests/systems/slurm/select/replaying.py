@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,3 +129,10 @@ def with_devices(gres: str) -> str:
 def places_of(rows: Iterable[Sequence[Any]]) -> list[Place]:
     """The rows of a recording, one for each node."""
     return [(node, cpus, memory, with_devices(gres)) for names, cpus, memory, gres in rows for node in expand(names)]
+
+
+def is_of_placement(event: Mapping[str, Any]) -> bool:
+    """A submission, not refused for how it was written, and not waiting for slurmctld to come to it."""
+    if "cancel" in event:
+        return False
+    return "node configuration" in event.get("refused", "node configuration") and event.get("pending") != "None"

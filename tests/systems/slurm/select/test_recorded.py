@@ -12,25 +12,12 @@ import pytest
 
 from gnomon.systems.slurm.select import Allocation
 from tests.shared import ROOT
-from tests.systems.slurm.select.replaying import Cluster, conf_in, places_of, request_of
+from tests.systems.slurm.otherwise import PLACES
+from tests.systems.slurm.select.replaying import Cluster, conf_in, is_of_placement, places_of, request_of
 
 pytestmark = pytest.mark.golden
 
 FILES = sorted((ROOT / "tests" / "data" / "slurm" / "select").glob("*.json"))
-
-OTHERWISE: dict[str, set[str]] = {
-    "allmem": {"50", "69"},
-    "block": {"18", "58", "65"},
-    "core-nomem": {"59", "76"},
-    "gpu": {"34", "--gpus=7 -n1 -c2"},
-    "linear": {"69"},
-    "lln": {"19", "41", "73"},
-    "maxmem": {"2"},
-    "threads-cpu": {"43"},
-    "tree": {"25", "70"},
-}
-"""Jobs that the model places otherwise than the recording. Nearly all ask for --ntasks-per-socket, or for several
-CPUs a task on nodes of different sizes, with cores left over that belong to no task."""
 
 
 def verdict(cluster: Cluster, event: dict[str, Any], held: dict[str, Allocation]) -> tuple[Any, Any]:
@@ -53,11 +40,6 @@ def verdict(cluster: Cluster, event: dict[str, Any], held: dict[str, Allocation]
     return (places, int(total[1])), (cluster.places(found), found.total_cpus if found else 0)
 
 
-def is_of_placement(event: dict[str, Any]) -> bool:
-    """Not refused for how it was written, and not waiting for slurmctld to come to it."""
-    return "node configuration" in event.get("refused", "node configuration") and event.get("pending") != "None"
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_jobs_get_what_they_got(path: Any) -> None:
     case = json.loads(path.read_text())
@@ -72,4 +54,4 @@ def test_jobs_get_what_they_got(path: Any) -> None:
             recorded, found = verdict(cluster, event, held)
             if recorded != found:
                 otherwise.add(event.get("id", event["args"]))
-    assert otherwise == OTHERWISE.get(path.stem, set())
+    assert otherwise == PLACES.get(path.stem, set())
