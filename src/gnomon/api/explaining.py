@@ -14,17 +14,18 @@ from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 
 
-def explain_recorded(subject: str, path: Path) -> Explanation | None:
+def explain_recorded(subject: str, path: Path, *, progress: Progress | None = None) -> Explanation | None:
     """Explain what a file records of a run that was, such as an event log of Spark; None for a file that records none.
 
     Raises InputError for a file of a recorded run that is damaged, and for a subject that is not in it.
+    ``progress(done, total, 0)`` is called now and then; where it is False, KeyboardInterrupt is raised.
     """
     try:
         system = native_system(path)
     except InputError:
         return None  # a folder of manifests, say: that is for others to judge
     explain_own = SYSTEMS[system].make_recorder() if system in SYSTEMS else None
-    return explain_own(subject, path) if explain_own is not None else None
+    return explain_own(subject, path, progress) if explain_own is not None else None
 
 
 def explain(

@@ -30,8 +30,8 @@ View = Callable[[Any, str, int], str]
 Tables = Callable[[Scenario, "Log", str], "Listing"]
 """``tables(scenario, log, command)``: what a view of the system shows of a run."""
 
-Record = Callable[[str, Path], "Explanation | None"]
-"""``explain(subject, path)``: of what a file records; None for a file that records no run."""
+Record = Callable[..., "Explanation | None"]
+"""``explain(subject, path, progress)``: of what a file records; None for a file that records no run."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
     from gnomon.api import Run
+    from gnomon.insight.explain import Explanation
     from gnomon.model.scenario import Scenario
 
 
@@ -70,7 +71,7 @@ def explain(
         raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
     given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
     _refuse_options_of_a_kept_run(run, given)
-    if _is_alone(given) and why_not is None and (recorded := api.explain_recorded(subject, files[0])) is not None:
+    if _is_alone(given) and why_not is None and (recorded := _recorded(subject, files[0])) is not None:
         document = recorded.as_dict()
         emit(output, document, explanation(document, wide=output is Output.WIDE))
         for note in recorded.notes:
@@ -86,6 +87,20 @@ def explain(
     for note in found.notes:
         say(note)
     say_notes(result.work.notes if isinstance(result, Scenario) else result.notes)
+
+
+def _recorded(subject: str, file: str) -> Explanation | None:
+    """What a file records of a run that was."""
+    import gc
+
+    from gnomon import api
+
+    gc.disable()  # what is read stays to the end, as below
+    try:
+        with Watch("explaining") as watch:
+            return api.explain_recorded(subject, file, progress=watch)
+    finally:
+        gc.enable()
 
 
 def _refuse_options_of_a_kept_run(run: Path | None, given: Arguments) -> None:

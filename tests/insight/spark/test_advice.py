@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gnomon.insight.explain import Explanation
-from gnomon.insight.spark.answer import explain_log
+from gnomon.insight.spark import advice, bench
+from gnomon.insight.spark.answer import explain_log, explain_recorded
 from gnomon.insight.spark.bench import bench_of
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.read import read_event_log
@@ -53,10 +54,10 @@ def useless(found: Explanation) -> str:
 
 
 def test_the_bench_gives_what_was_recorded(tmp_path: Path) -> None:
-    bench = bench_of(one_stage(tmp_path, [10] * 8))
-    assert bench.span_ms() == pytest.approx(21_000, abs=50)
-    assert bench.span_ms(executors=[1] * 8) == pytest.approx(11_000, abs=50)
-    assert bench.span_ms(lengths={1: [5_000] * 16}) == pytest.approx(21_000, abs=50)
+    known = bench_of(one_stage(tmp_path, [10] * 8))
+    assert known.span_ms() == pytest.approx(21_000, abs=50)
+    assert known.span_ms(executors=[1] * 8) == pytest.approx(11_000, abs=50)
+    assert known.span_ms(lengths={1: [5_000] * 16}) == pytest.approx(21_000, abs=50)
 
 
 def test_a_straggler_that_a_copy_would_overtake(tmp_path: Path) -> None:
@@ -146,3 +147,36 @@ def test_a_job_that_still_runs_took_the_time_until_the_log_stops(tmp_path: Path)
     running = replace(whole, jobs={0: replace(job, ended_ms=None, result=None)}, ended_ms=None)
     (note,) = [note for note in explain_log("app", running).notes if note.startswith("the jobs took")]
     assert note.startswith("the jobs took 3s until the log stops; run again by Spark's rules on 4 slots")
+
+
+def test_of_a_large_log_what_costs_too_much_is_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = one_stage(tmp_path, [10] * 12 + [200])
+    every = explain_log("stage/1", application)
+    monkeypatch.setattr(advice, "TASKS_MAX", 10)
+    found = explain_log("stage/1", application)
+    assert "spark.speculation" in fields(every)
+    assert "spark.speculation" not in fields(found)
+    assert any("not tried: the log is large" in note for note in found.notes)
+
+
+def test_a_large_log_with_speculation_runs_again_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WORLD_MAX", 10)
+    found = explain_log("stage/1", one_stage(tmp_path, [10] * 12 + [200], conf={"spark.speculation": "true"}))
+    assert "the log is large: pools and second copies are left out of what is run again" in found.notes
+
+
+def test_it_is_told_how_far_it_is_and_may_be_stopped(tmp_path: Path) -> None:
+    one_stage(tmp_path, [10] * 12 + [200])
+    told = []
+
+    def watch(done: int, total: int, now_ns: int) -> bool:
+        told.append((done, total))
+        return True
+
+    explain_recorded("app", tmp_path / "log", watch)
+    assert len(told) > 3
+    assert told == sorted(told)
+    with pytest.raises(KeyboardInterrupt):
+        explain_recorded("app", tmp_path / "log", lambda done, total, now_ns: False)

@@ -17,11 +17,10 @@ from gnomon.control.batch.stages import Stage, Stages
 from gnomon.scheduling.pools import FIFO
 
 
-def counts_only(plan: BatchPlan, rules: Rules, lengths: Mapping[int, Sequence[int]]) -> bool:
-    """Whether slots need only be counted. A task that takes no time at all is left to the world."""
+def counts_only(plan: BatchPlan, rules: Rules) -> bool:
+    """Whether slots need only be counted."""
     plain = rules.mode == FIFO and rules.copies is None and rules.allocation is None and not rules.eager
-    whole = not any(stage.overlaps for stage in plan.stages.values())
-    return plain and whole and all(min(lengths[number], default=1) > 0 for number in plan.stages)
+    return plain and not any(stage.overlaps for stage in plan.stages.values())
 
 
 @dataclass

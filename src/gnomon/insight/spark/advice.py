@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as made
+from functools import lru_cache
 from typing import Final
 
 from gnomon.insight.explain.changes import NODES, OWN, Change
@@ -31,6 +32,9 @@ PARTS: Final = (2, 5, 10, 20, 50, 100, 200)
 
 TASKS_MAX: Final = 100_000
 """How many tasks are simulated in the shared world for all changes together, about: each takes 0.15 ms."""
+
+TRIED_ABOUT: Final = 20
+"""How many changes are tried, about, where a log is not large."""
 
 COUNTED: Final = 40
 """Where slots need only be counted so many tasks are simulated in the time of one."""
@@ -71,21 +75,31 @@ class Tried:
 Source = Callable[[Bench, Profile, Finding], Iterator[Idea]]
 
 
+Tell = Callable[[int, int], object]
+"""``tell(done, total)`` is called before each change that is tried."""
+
+
+def silent(done: int, total: int) -> None:
+    """Tells nobody."""
+
+
 def cost_of(bench: Bench, copies: Copies | None = None) -> int:
     """What a run costs, in tasks of :data:`TASKS_MAX`."""
     tasks = max(1, sum(map(len, bench.lengths.values())))
     return -(-tasks // COUNTED) if bench.counts_only(speculates=copies is not None) else tasks
 
 
-def trials_max(bench: Bench) -> int:
-    """How many runs are tried of so many tasks: the whole takes seconds."""
-    return max(4, TASKS_MAX // cost_of(bench))
+@lru_cache(maxsize=1)
+def base_ms(bench: Bench) -> int:
+    """What changes are compared with: the span of the jobs without one; 0 where nothing ran."""
+    return bench.span_ms()
 
 
-def tried(bench: Bench, ideas: Sequence[Idea]) -> list[Tried]:
+def tried(bench: Bench, ideas: Sequence[Idea], tell: Tell = silent) -> list[Tried]:
     """Ideas with their simulated spans, as far as :data:`TASKS_MAX` goes: those that cost too much are passed over."""
-    left, found = TASKS_MAX, []
-    for one in ideas:
+    left, found = TASKS_MAX - cost_of(bench), []
+    for place, one in enumerate(ideas):
+        tell(place, len(ideas))
         cost = cost_of(bench, one.copies)
         if cost <= left:
             left -= cost
@@ -172,7 +186,9 @@ def split_hot(bench: Bench, stage: int, row: int, parts: int) -> Lengths:
 def _salting(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
     stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
     best: tuple[int, int] | None = None
-    for parts in PARTS[:: max(1, len(PARTS) // trials_max(bench))]:
+    if cost_of(bench) * TRIED_ABOUT > TASKS_MAX:
+        best = PARTS[len(PARTS) // 2], 0  # to look for the best costs too much
+    for parts in PARTS if best is None else ():
         span = bench.span_ms(lengths=split_hot(bench, stage, row, parts))
         if best is not None and span * 100 > best[1] * 97:
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from gnomon.engine.log import Log
@@ -9,6 +11,7 @@ from gnomon.formats.files import Path, read_start
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as plain_explanation
 from gnomon.insight.explain.changes import Simulate
+from gnomon.insight.spark.advice import Tell, silent
 from gnomon.insight.spark.declared import declared_in
 from gnomon.insight.spark.rerun import application_of_run
 from gnomon.insight.spark.story_app import explain_application
@@ -60,9 +63,25 @@ OF_RUNS: Final = ("app", "job", "stage", "executor")
 """Subjects of a job in Python that are explained as those of an event log are; its tasks are explained as tasks."""
 
 
-def explain_recorded(subject: str, path: Path) -> Explanation | None:
-    """Explain what an event log records; None for a file of Spark that is none. Raises InputError."""
-    return explain_log(subject, read_event_log(path)) if is_event_log(path) else None
+def explain_recorded(
+    subject: str, path: Path, progress: Callable[[int, int, int], bool] | None = None
+) -> Explanation | None:
+    """Explain what an event log records; None for a file of Spark that is none. Raises InputError.
+
+    ``progress(done, total, 0)`` is called now and then: reading is the first half. Raises KeyboardInterrupt where it is
+    False.
+    """
+    if not is_event_log(path):
+        return None
+
+    def tell(before: int, done: int, total: int) -> None:
+        if progress is not None and not progress(before + _HALF * done // max(total, 1), 2 * _HALF, 0):
+            raise KeyboardInterrupt
+
+    return explain_log(subject, read_event_log(path, partial(tell, 0)), partial(tell, _HALF))
+
+
+_HALF: Final = 1_000
 
 
 def recorded_in(scenario: Scenario) -> Application | None:
@@ -79,13 +98,13 @@ def is_event_log(path: Path) -> bool:
         return False
 
 
-def explain_log(subject: str, application: Application) -> Explanation:
-    """The same, of an application."""
+def explain_log(subject: str, application: Application, tell: Tell = silent) -> Explanation:
+    """The same, of an application. ``tell(done, total)`` is called before each change that is tried."""
     whom = subject_of(subject, application)
     if whom.kind == "app":
-        return explain_application(application)
+        return explain_application(application, tell)
     if whom.kind == "stage":
-        return explain_stage(application, whom.number, whom.part)
+        return explain_stage(application, whom.number, whom.part, tell)
     if whom.kind == "job":
         return explain_job(application, whom.number)
     if whom.kind == "task":

@@ -20,6 +20,7 @@ from gnomon.insight.spark.profile import slots_of
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
 from gnomon.model.resources import Resources
+from gnomon.scheduling.pools import FIFO
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.conf import Conf, renamed
 from gnomon.systems.spark.delays import MS, task_cpus
@@ -38,6 +39,10 @@ LOOKS_MAX = 1_000
 """How often it is looked for slow tasks in an application, about: each look costs as much as a task."""
 
 
+WORLD_MAX = 50_000
+"""So many tasks are run in the shared world, where slots cannot just be counted: each takes 0.15 ms."""
+
+
 @dataclass(frozen=True)
 class _WithCopies(Recorded):
     """A recorded run in which copies may take another time than the attempts that were recorded."""
@@ -52,16 +57,18 @@ class _WithCopies(Recorded):
         return course if usual is None else replace(course, length_ns=min(course.length_ns, usual * MS))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bench:
     """An application on its bench. ``again``: its log as a plan; ``executors``: how many tasks each takes at a time, as
-    when most of them were there; ``hosts``: where each of them is; ``conf``: its options."""
+    when most of them were there; ``hosts``: where each of them is; ``conf``: its options; ``simple``: it is too large
+    for rules under which slots cannot just be counted, so that pools and second copies are left out."""
 
     application: Application
     again: Replay
     executors: tuple[int, ...]
     hosts: tuple[str, ...]
     conf: Conf
+    simple: bool = False
 
     @property
     def lengths(self) -> Lengths:
@@ -80,7 +87,7 @@ class Bench:
         if not plan.jobs:
             return 0
         used, rules = tuple(executors or self.executors), self._rules(speculates=copies is not None)
-        if counts_only(plan, rules, execution.length_ms):
+        if counts_only(plan, rules):
             lasting = {number: [ms * MS for ms in execution.length_ms[number]] for number in plan.stages}
             return span_ns(plan, rules, lasting, sum(used)) // MS
         cpus = task_cpus(self.application)
@@ -96,7 +103,7 @@ class Bench:
 
     def counts_only(self, *, speculates: bool = False) -> bool:
         """Whether a run needs no world (:mod:`gnomon.control.batch.spans`)."""
-        return counts_only(self.again.plan, self._rules(speculates=speculates), self.lengths)
+        return counts_only(self.again.plan, self._rules(speculates=speculates))
 
     def _host(self, place: int) -> str:
         return self.hosts[place] if place < len(self.hosts) else f"new host {place}"
@@ -110,7 +117,8 @@ class Bench:
             found = rules_of(conf, result_ms=delays.result, stage_ms=delays.stage)
         except InputError:  # an option that no Spark would take
             return Rules(result_ns=delays.result * MS, stage_ns=delays.stage * MS)
-        return replace(found, allocation=None)
+        found = replace(found, allocation=None)
+        return replace(found, mode=FIFO, copies=None) if self.simple and not speculates else found
 
     def _changed(self, lengths: Lengths, copies: Copies) -> tuple[BatchPlan, Recorded]:
         merged = {number: tuple(lengths.get(number, one)) for number, one in self.lengths.items()}
@@ -129,7 +137,9 @@ def bench_of(application: Application) -> Bench:
     conf = Conf({renamed(name): value for name, value in application.properties.items()}, application.version)
     executors = executors_of(application)
     slots, hosts = tuple(slots for slots, _ in executors), tuple(host for _, host in executors)
-    return Bench(application, replay(application), slots, hosts, conf)
+    found = Bench(application, replay(application), slots, hosts, conf)
+    large = sum(map(len, found.lengths.values())) > WORLD_MAX
+    return replace(found, simple=True) if large and not found.counts_only() else found
 
 
 def executors_of(application: Application) -> list[tuple[int, str]]:

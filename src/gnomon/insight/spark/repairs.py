@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gnomon.insight.explain.changes import OWN, Change
 from gnomon.insight.spark.abort import abort_of
+from gnomon.insight.spark.advice import base_ms
 from gnomon.insight.spark.bench import bench_of
 from gnomon.insight.spark.events import QUIET
 from gnomon.insight.spark.meanings import Meaning, of_failure, of_loss
@@ -20,7 +21,7 @@ def repairs(application: Application) -> tuple[Change, ...]:
         return ()
     first = min(job.submitted_ms for job in application.jobs.values()) if application.jobs else 0
     last = max((job.ended_ms or application.last_ms for job in application.jobs.values()), default=first)
-    span = bench_of(application).span_ms()
+    span = base_ms(bench_of(application))
     failed = abort_of(application) is not None
     gain = last - first - span
     if failed:

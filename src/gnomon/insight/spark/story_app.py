@@ -10,7 +10,19 @@ from gnomon.insight.explain import Explanation
 from gnomon.insight.explain.changes import Change
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
-from gnomon.insight.spark.advice import Tried, change_of, difference, ideas_for, ideas_for_all, is_worth, tried
+from gnomon.insight.spark.advice import (
+    TRIED_ABOUT,
+    Tell,
+    Tried,
+    base_ms,
+    change_of,
+    difference,
+    ideas_for,
+    ideas_for_all,
+    is_worth,
+    silent,
+    tried,
+)
 from gnomon.insight.spark.bench import Bench, bench_of
 from gnomon.insight.spark.events import links, mishaps
 from gnomon.insight.spark.idleness import idleness
@@ -36,13 +48,13 @@ class Cause:
     finding: Finding
 
 
-def explain_application(application: Application) -> Explanation:
-    """Why the application took so long, or failed."""
+def explain_application(application: Application, tell: Tell = silent) -> Explanation:
+    """Why the application took so long, or failed. ``tell``: see :data:`gnomon.insight.spark.advice.Tell`."""
     path = parts(critical_path(application))
     total = application.last_ms - application.started_ms
     causes = causes_of(application, path)
     idle = idleness(application)
-    changes, useless, notes = advise(application, path, causes)
+    changes, useless, notes = advise(application, path, causes, tell)
     listings = [where_time_went(path, total), why_slow(causes), *([idle.listing] if idle else []), *useless]
     failed = [job for job in application.jobs.values() if job.result == "JobFailed"]
     abort = abort_of(application)
@@ -98,11 +110,12 @@ def why_slow(causes: Sequence[Cause]) -> Listing:
 
 
 def advise(
-    application: Application, path: Sequence[Part], causes: Sequence[Cause]
+    application: Application, path: Sequence[Part], causes: Sequence[Cause], tell: Tell
 ) -> tuple[list[Change], list[Listing], list[str]]:
     """Changes that are worth it, what was tried and is not, and what the simulation is worth."""
     bench = bench_of(application)
-    base = bench.span_ms()
+    tell(0, TRIED_ABOUT)
+    base = base_ms(bench)
     if not base:
         return [], [], ["no changes were tried: no job has a task that succeeded"]
     ideas = []
@@ -110,7 +123,7 @@ def advise(
     for attempt in dict.fromkeys(stages[:STAGES_TRIED]):
         ideas += ideas_for(bench, attempt, [one.finding for one in causes if one.attempt is attempt])
     ideas = [*ideas_for_all(bench), *ideas]
-    return told(bench, base, tried(bench, ideas), left=len(ideas))
+    return told(bench, base, tried(bench, ideas, tell), left=len(ideas))
 
 
 def told(
@@ -132,6 +145,8 @@ def told(
     )
     note += f"failures, they take {time(base)}: changes are compared with that"
     notes = [note]
+    if bench.simple:
+        notes.append("the log is large: pools and second copies are left out of what is run again")
     if left > len(found):
         notes.append(f"{counted(left - len(found), 'more change')} not tried: the log is large")
     return [change_of(one, base) for one in good], useless, notes

@@ -8,7 +8,7 @@ from gnomon.insight.explain import Explanation
 from gnomon.insight.explain.changes import Change
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
-from gnomon.insight.spark.advice import ideas_for, ideas_for_all, joins, tried
+from gnomon.insight.spark.advice import Tell, base_ms, ideas_for, ideas_for_all, joins, silent, tried
 from gnomon.insight.spark.bench import bench_of
 from gnomon.insight.spark.events import jobs_of, links, mishaps
 from gnomon.insight.spark.path import critical_path
@@ -20,15 +20,16 @@ from gnomon.insight.spark.words import counted, share, time
 from gnomon.systems.spark.application import Application, StageAttempt
 
 
-def explain_stage(application: Application, number: int, attempt: int = -1) -> Explanation:
-    """Why a stage took so long, or failed. ``attempt``: one of them, -1: all."""
+def explain_stage(application: Application, number: int, attempt: int = -1, tell: Tell = silent) -> Explanation:
+    """Why a stage took so long, or failed. ``attempt``: one of them, -1: all; ``tell``: see
+    :data:`gnomon.insight.spark.advice.Tell`."""
     attempts = [one for one in application.attempts_of(number) if attempt < 0 or one.attempt == attempt]
     if not attempts:
         return _skipped(application, number)
     causes = [Cause(one, finding) for one in attempts for finding in findings(application, one)]
     causes.sort(key=lambda one: -one.finding.cost_ms)
     causes = [one for one in causes if one.finding.cost_ms] or causes[:1]
-    changes, useless, notes = _advise(application, attempts, causes)
+    changes, useless, notes = _advise(application, attempts, causes, tell)
     own = [one for one in mishaps(application) if one.stage == number or one.event == "executor-lost"]
     tasks = max(attempts, key=lambda one: len(one.tasks))
     failure = next((one.failure for one in reversed(attempts) if one.failure), "")
@@ -79,15 +80,15 @@ def _summary(application: Application, attempts: Sequence[StageAttempt], causes:
 
 
 def _advise(
-    application: Application, attempts: Sequence[StageAttempt], causes: Sequence[Cause]
+    application: Application, attempts: Sequence[StageAttempt], causes: Sequence[Cause], tell: Tell
 ) -> tuple[list[Change], list[Listing], list[str]]:
     bench = bench_of(application)
-    base = bench.span_ms()
+    base = base_ms(bench)
     if not base:
         return [], [], ["no changes were tried: no job has a task that succeeded"]
     own: list[Finding] = [one.finding for one in causes if one.attempt is attempts[0]]
     ideas = [*ideas_for_all(bench), *ideas_for(bench, attempts[0], own)]
-    changes, useless, notes = told(bench, base, tried(bench, ideas), left=len(ideas))
+    changes, useless, notes = told(bench, base, tried(bench, ideas, tell), left=len(ideas))
     if any(one.rule == "skew" for one in own) and not joins(attempts[0], bench):
         notes.append("AQE's skew join splits partitions of joins only: it does not help a group-by or an RDD's reduce")
     return changes, useless, notes

@@ -48,17 +48,24 @@ _PASSED_OVER: Final = frozenset(
 """Events that are known and add nothing."""
 
 
-def read_event_log(path: Path) -> Application:
+TELL_EVERY: Final = 5_000
+"""After so many events it is told how far a log is read."""
+
+
+def read_event_log(path: Path, tell: Callable[[int, int], object] | None = None) -> Application:
     """An application from its event log: a file, or the folder of a rolling log, compressed or not.
 
     Raises InputError with file, line and field for what is damaged and for what is no event log. A last line that is
     cut off, as in the log of an application that runs or was killed, is left out and noted.
+    ``tell(done, total)`` is called now and then.
     """
     events = Events(path)
     log = _Log()
     try:
-        for event in events:
+        for count, event in enumerate(events):
             log.take(event)
+            if tell is not None and count % TELL_EVERY == 0:
+                tell(min(events.passed, events.size), events.size)
     except InputError as error:
         raise error.at(file=events.file, line=events.line or None) from None
     return log.application(str(path), events.cut_off)

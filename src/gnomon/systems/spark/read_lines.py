@@ -76,11 +76,13 @@ def log_files(path: Path) -> list[str]:
 
 class Events:
     """The events of a log. While one is handled, ``file`` and ``line`` say where it stands; ``cut_off``: after the
-    last, whether the log ends in the middle of a line or of compressed data."""
+    last, whether the log ends in the middle of a line or of compressed data. ``passed``, ``size``: bytes of lines that
+    were read, and of the files, which are fewer where these are compressed."""
 
     def __init__(self, path: Path) -> None:
         self._files = log_files(path)
         self.file, self.line, self.cut_off = self._files[0], 0, ""
+        self.passed, self.size = 0, sum(map(os.path.getsize, self._files))
 
     def __iter__(self) -> Iterator[Event]:
         for place, file in enumerate(self._files):
@@ -98,6 +100,7 @@ class Events:
     def _of_file(self, file: str, *, last: bool) -> Iterator[Event]:
         with open_bytes(file) as stream:
             for self.line, line in enumerate(iter(partial(stream.readline, LINE_BYTES_MAX), b""), start=1):
+                self.passed += len(line)
                 if not line.strip():
                     continue
                 try:
