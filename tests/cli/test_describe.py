@@ -110,3 +110,21 @@ def test_an_engines_own_stages_say_the_six_things(gnomon: Gnomon, system: str, k
 
 def test_what_a_job_has_not_is_not_shown(gnomon: Gnomon) -> None:
     assert "\ncached" not in gnomon("describe", JOBS / "wordcount.py", "--system", "spark").out
+
+
+@pytest.mark.parametrize("system", [[], ["--system", "mapreduce"], ["--system", "spark"]])
+def test_control_characters_in_names_do_not_reach_the_terminal(
+    gnomon: Gnomon, tmp_path: Path, system: list[str]
+) -> None:
+    job = tmp_path / "job.py"
+    job.write_text(
+        "from gnomon.dataflow import Dataflow\n"
+        'flow = Dataflow("re\\x1b[31md")\n'
+        'named = flow.source([[1], [2]]).map(lambda n: (n, 1), name="li\\x1b[2Jne\\nbreak")\n'
+        "named.group_by_key().collect()\n"
+    )
+    ended = gnomon("describe", job, *system)
+    assert ended.code == 0
+    assert "\x1b" not in ended.out
+    assert "li\\x1b[2Jne\\nbreak" in ended.out
+    assert ended.out.startswith("re\\x1b[31md: ")

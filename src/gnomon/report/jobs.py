@@ -10,7 +10,7 @@ from gnomon.dataflow.layout import Exchange, Layout, function_name
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.stage import WIDE, Rule, Stage
 from gnomon.model.resources import Resources
-from gnomon.report.text import table
+from gnomon.report.text import plain, table
 
 PROPERTIES = ("BOUNDED", "PARTITIONS", "STATE", "PROGRESS", "RECOVERS FROM", "RESOURCES")
 
@@ -65,7 +65,8 @@ def headline(plan: Plan) -> str:
     """The size of a job in a sentence."""
     tasks = sum(stage.tasks for stage in plan.run)
     return (
-        f"{plan.name}: {many(len(plan.layout.graph.stages), 'operator')}, {many(len(plan.exchanges), 'shuffle')}, "
+        f"{plain(plan.name)}: {many(len(plan.layout.graph.stages), 'operator')}, "
+        f"{many(len(plan.exchanges), 'shuffle')}, "
         f"{many(len(plan.jobs), 'job')}, {many(len(plan.run), 'stage')} to run with {many(tasks, 'task')}"
     )
 
@@ -130,17 +131,17 @@ def drawing(plan: Plan) -> Text:
     rows: list[str] = []
     for job in plan.jobs:
         if len(plan.jobs) > 1:
-            rows.append(f"job {job.number}: {job.name}")
+            rows.append(f"job {job.number}: {plain(job.name)}")
         for number in job.stages:
             stage = plan.stages[number]
             skipped = ", skipped: its output is there" if stage.skipped else ""
-            rows.append(f"[{number}] {' > '.join(chain(stage))}   {many(stage.tasks, 'task')}{skipped}")
+            rows.append(f"[{number}] {plain(' > '.join(chain(stage)))}   {many(stage.tasks, 'task')}{skipped}")
             if stage.writes is not None:
                 to = ", ".join(f"[{one}]" for one in readers.get((stage.job, stage.writes.number), ()))
                 rows.append(f"      == {sending(stage.writes)} ==> {to}")
             elif stage.samples is not None:
                 rows.append(
-                    f"      -- a sample of its keys decides the bounds of {job.name.removeprefix('sample for ')}"
+                    f"      -- a sample of its keys decides the bounds of {plain(job.name.removeprefix('sample for '))}"
                 )
     return Text("\n".join(rows))
 

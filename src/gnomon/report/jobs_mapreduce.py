@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from gnomon.report.jobs import description, many, sending
-from gnomon.report.text import table
+from gnomon.report.text import plain, table
 from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
 
 
@@ -17,7 +17,8 @@ def description_of(jobs: Jobs) -> Text:
     maps = sum(part.tasks for part in jobs.parts if part.role is Role.MAP)
     reduces = sum(part.tasks for part in jobs.parts) - maps
     head = (
-        f"{plan.name}: {many(len(plan.layout.graph.stages), 'operator')}, {many(len(plan.exchanges), 'shuffle')}, "
+        f"{plain(plan.name)}: {many(len(plan.layout.graph.stages), 'operator')}, "
+        f"{many(len(plan.exchanges), 'shuffle')}, "
         f"{many(count, 'job')} of MapReduce with {many(maps, 'map')} and {many(reduces, 'reduce')}"
     )
     return description(plan, head=head, runs=_table(jobs))

@@ -156,3 +156,10 @@ def test_files_that_are_no_allocation_files(tmp_path: Path, text: str, problem: 
     path.write_text(text)
     with pytest.raises(InputError, match=problem):
         read_allocations(path)
+
+
+def test_a_most_of_no_executors_is_refused() -> None:
+    said = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.maxExecutors": "0"}
+    with pytest.raises(InputError, match="not above 0") as refused:
+        rules_of(Conf(said))
+    assert (refused.value.field, refused.value.found) == ("spark.dynamicAllocation.maxExecutors", "0")

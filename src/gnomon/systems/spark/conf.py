@@ -123,6 +123,13 @@ class Conf:
         except ValueError:
             raise self._error(name, "not a whole number", "for instance 4") from None
 
+    def positive(self, name: str) -> int:
+        """A whole number above 0."""
+        found = self.whole(name)
+        if found < 1:
+            raise self._error(name, "not above 0", "for instance 4")
+        return found
+
     def truth(self, name: str) -> bool:
         """true or false."""
         text = self.text(name).lower()

@@ -154,7 +154,7 @@ def _allocation(conf: Conf) -> AllocationRule:
     return AllocationRule(
         least=least,
         initial=max(asked),
-        most=conf.whole(f"{name}maxExecutors"),
+        most=conf.positive(f"{name}maxExecutors"),
         backlog_ns=backlog,
         sustained_ns=conf.time_ns(sustained) if conf.is_set(sustained) else backlog,
         idle_ns=conf.time_ns(f"{name}executorIdleTimeout"),

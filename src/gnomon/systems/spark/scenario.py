@@ -259,7 +259,7 @@ def _executors(conf: Conf) -> Cluster | None:
     most = "spark.dynamicAllocation.maxExecutors"
     count = conf.whole("spark.executor.instances") if conf.is_set("spark.executor.instances") else 0
     if conf.truth("spark.dynamicAllocation.enabled") and conf.is_set(most):
-        count = max(count, conf.whole(most))
+        count = max(count, conf.positive(most))
     if not count:
         return None
     cores = conf.whole("spark.executor.cores")
