@@ -53,3 +53,15 @@ def test_a_map_that_runs_again_is_counted_once_among_records_and_twice_among_att
     assert (maps["phase"], maps["tasks"]) == ("map", 2)
     assert maps["again"] >= 1
     assert [listing.headers[0] for listing in summary.listings] == ["JOB", "COUNTER"]
+
+
+def test_a_job_whose_nodes_are_lost_for_ever_runs_still() -> None:
+    calm = simulated(word_count(EVERYONE))
+    assert calm.run.summary is not None
+    assert calm.run.summary.data["running"] == []
+    names = tuple(f"node/{node.name}" for node in calm.run.scenario.cluster.nodes)
+    lost = simulated(word_count(EVERYONE), faults=[Failure(Fault.CRASH, S // 10, NEVER, names)])
+    summary = lost.run.summary
+    assert summary is not None
+    assert summary.data["running"] == ["0001"]
+    assert ["0001", "RUNNING"] in [row for listing in summary.listings for row in listing.rows]

@@ -37,19 +37,34 @@ class Phase:
 
 def summarise(scenario: Scenario, log: Log) -> Summary:
     """What a run came to. ``phases``: by job, ``map`` and ``reduce``; ``counters``: by job, Hadoop's names;
-    ``failures``: why jobs failed."""
+    ``failures``: why jobs failed; ``running``: jobs that had not ended."""
     phases = _phases(scenario, log)
     jobs = sorted({one.job for one in phases})
     counters = {job: counters_of([one for one in phases if one.job == job]) for job in jobs}
     failures = [str(facts["message"]) for _, facts in sorted(log.details.items()) if facts.get("reason") == "JobFailed"]
+    running = _running(log)
     data: dict[str, Any] = {
         "failures": failures,
+        "running": [f"{job:04d}" for job in running],
         "phases": [_data(one) for one in phases],
         "counters": {f"{job:04d}": dict(counters[job]) for job in jobs},
     }
     failed = [Listing(["JOB FAILED"], [[line] for text in failures for line in text.splitlines()])] if failures else []
+    if running:
+        failed.append(Listing(["JOB", "STATE"], [[f"{job:04d}", "RUNNING"] for job in running]))
     counted = [_counter_table(job, counters[job], len(jobs)) for job in jobs]
     return Summary(data, (_phase_table(phases), *failed, *counted))
+
+
+def _running(log: Log) -> list[int]:
+    """The jobs that were submitted and had not ended, counted from 1 as phases are."""
+    found: set[int] = set()
+    for _, facts in sorted(log.details.items()):
+        if facts.get("reason") == "JobSubmitted":
+            found.add(int(facts["job"]) + 1)
+        elif facts.get("reason") in ("JobEnded", "JobFailed"):
+            found.discard(int(facts["job"]) + 1)
+    return sorted(found)
 
 
 def _phases(scenario: Scenario, log: Log) -> list[Phase]:
