@@ -30,13 +30,13 @@ WORTH_E2: Final = 3
 PARTS: Final = (2, 5, 10, 20, 50, 100, 200)
 """Into how many parts a hot key is split, tried in this order until more does not help."""
 
-TASKS_MAX: Final = 100_000
-"""How many tasks are simulated in the shared world for all changes together, about: each takes 0.15 ms."""
+TASKS_MAX: Final = 50_000
+"""How many tasks are simulated in the shared world for all changes together, about: each takes 0.2 ms."""
 
 TRIED_ABOUT: Final = 20
 """How many changes are tried, about, where a log is not large."""
 
-COUNTED: Final = 40
+COUNTED: Final = 80
 """Where slots need only be counted so many tasks are simulated in the time of one."""
 
 _JOINS: Final = ("SortMergeJoin", "ShuffledHashJoin")

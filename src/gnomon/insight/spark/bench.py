@@ -39,8 +39,8 @@ LOOKS_MAX = 1_000
 """How often it is looked for slow tasks in an application, about: each look costs as much as a task."""
 
 
-WORLD_MAX = 50_000
-"""So many tasks are run in the shared world, where slots cannot just be counted: each takes 0.15 ms."""
+WORLD_MAX = 10_000
+"""So many tasks are run in the shared world, where slots cannot just be counted: each takes 0.2 ms."""
 
 
 @dataclass(frozen=True)
