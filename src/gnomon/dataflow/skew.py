@@ -64,13 +64,6 @@ class Skew:
         return self.share * len(self.records)
 
     @property
-    def to_median(self) -> float | None:
-        """The hottest partition, in medians; None where the median is empty."""
-        ranked, size = sorted(self.records), len(self.records)
-        middle = (ranked[(size - 1) // 2] + ranked[size // 2]) / 2 if size else 0
-        return self.records[self.hottest] / middle if middle else None
-
-    @property
     def cause(self) -> Cause:
         """What makes it uneven. One key does when it alone has more than twice the fair share of a key or partition."""
         if self.to_mean <= SKEWED_FACTOR or len(self.records) < 2:

@@ -16,8 +16,6 @@ from gnomon.model.resources import E4
 
 BLOCK_BYTES: Final = 128 * 2**20
 REPLICATION: Final = 3
-PACKET_BYTES: Final = 64 * 2**10
-"""What a writer sends at once; it is done when every node of the pipeline has acknowledged it."""
 _CHUNK_BYTES, _CHECKSUM_BYTES = 512, 4
 _S: Final = 10**9
 
@@ -210,9 +208,7 @@ class Redundancy:
 
 COPIES: Final = Redundancy(1, REPLICATION - 1)
 RS_6_3: Final = Redundancy(6, 3)
-RS_3_2: Final = Redundancy(3, 2)
 RS_10_4: Final = Redundancy(10, 4)
-XOR_2_1: Final = Redundancy(2, 1)
 
 
 def copies(replicas: int) -> Redundancy:

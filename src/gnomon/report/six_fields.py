@@ -78,6 +78,8 @@ _SPARK: Final = {
     "result": ("yes", "a file a partition", "commit protocol", "commit of the job", "the whole job", "none"),
 }
 
+_ENGINES: Final = {"mapreduce": _MAPREDUCE, "spark": _SPARK}
+
 
 def six_fields(plan: Plan, system: str) -> list[dict[str, str]]:
     """A row for each kind of stage that an engine (``mapreduce`` or ``spark``) runs a job with, under the names of
@@ -88,10 +90,9 @@ def six_fields(plan: Plan, system: str) -> list[dict[str, str]]:
         "merge, reduce": bool(plan.exchanges),
         "cached": any(stage.cached or stage.checkpointed for stage in stages),
     }
-    known = _MAPREDUCE if system == "mapreduce" else _SPARK
     return [
         dict(zip((head.lower() for head in HEADS), (kind, *fields), strict=True))
-        for kind, fields in known.items()
+        for kind, fields in _ENGINES[system].items()
         if has.get(kind, True)
     ]
 
