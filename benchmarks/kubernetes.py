@@ -10,20 +10,17 @@ from __future__ import annotations
 
 from time import process_time
 
-from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     SCHEDULE_ANYWAY,
     ZONE,
-    Container,
     LabelSelector,
-    Node,
-    Pod,
-    PodSpec,
     Requirement,
     TopologySpreadConstraint,
 )
+from gnomon.systems.kubernetes.cycle import Scheduler
+from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
 from gnomon.systems.kubernetes.state import State
 
 GIB = 2**30

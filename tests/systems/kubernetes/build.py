@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
 from gnomon.systems.kubernetes.golden import scores_by_node
-from gnomon.systems.kubernetes.objects import Container, LabelSelector, Node, Pod, PodSpec, Requirement
+from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
 from gnomon.systems.kubernetes.profile import Profile, Settings
 from gnomon.systems.kubernetes.state import State, Surroundings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     NO_EXECUTE,
@@ -13,14 +13,9 @@ from gnomon.systems.kubernetes.objects import (
     SCHEDULE_ANYWAY,
     ZONE,
     Affinity,
-    Container,
-    ContainerPort,
     LabelSelector,
-    Node,
     NodeSelectorTerm,
-    Pod,
     PodAffinityTerm,
-    PodSpec,
     PreferredNodeTerm,
     Requirement,
     Taint,
@@ -28,6 +23,7 @@ from gnomon.systems.kubernetes.objects import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from gnomon.systems.kubernetes.objects import Container, ContainerPort, Node, Pod, PodSpec
 
 MIB = 2**20
 KEYS = st.sampled_from([HOSTNAME, ZONE, "rack"])

@@ -7,16 +7,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     PREFER_NO_SCHEDULE,
-    Node,
-    Pod,
     PodAffinityTerm,
     Taint,
     TopologySpreadConstraint,
 )
+from gnomon.systems.kubernetes.objects import Node, Pod
 from gnomon.systems.kubernetes.requests import host_ports, pod_requests
 from gnomon.systems.kubernetes.selectors import node_matches, selects, term_matches, term_selects, tolerates
 

@@ -11,7 +11,7 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.model.fault import Failure
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits
-from gnomon.systems.kubernetes.makers import Change
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 

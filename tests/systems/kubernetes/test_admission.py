@@ -14,22 +14,16 @@ from gnomon.systems.kubernetes.admission import (
     with_priority,
     with_tolerations,
 )
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     Affinity,
-    Container,
-    ContainerPort,
     LabelSelector,
-    Namespace,
-    Node,
-    Pod,
     PodAffinityTerm,
-    PodSpec,
-    PriorityClass,
     Requirement,
     Toleration,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from gnomon.systems.kubernetes.objects import Container, ContainerPort, Namespace, Node, Pod, PodSpec, PriorityClass
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.snapshot import Objects, Rejection
 

@@ -10,7 +10,7 @@ import pytest
 
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.applied import applied
-from gnomon.systems.kubernetes.makers import Change
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.scenario import read_scenario
 from tests.systems.kubernetes.play import Object, deletions, job, node, play, pod, spec, starts, workload

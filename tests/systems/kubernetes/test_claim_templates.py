@@ -6,8 +6,8 @@ from typing import Any
 
 from gnomon.engine.log import Kind
 from gnomon.model.fault import Failure, Fault
-from gnomon.systems.kubernetes.objects import ZONE
-from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.constraints import ZONE
+from gnomon.systems.kubernetes.native import Native
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, starts, workload
 
 

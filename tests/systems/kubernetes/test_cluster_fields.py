@@ -8,15 +8,8 @@ import pytest
 
 from gnomon.formats.yaml import parse_yaml
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.objects import (
-    Condition,
-    NodeSelectorTerm,
-    PodDisruptionBudget,
-    PriorityClass,
-    Requirement,
-    Service,
-    Taint,
-)
+from gnomon.systems.kubernetes.constraints import NodeSelectorTerm, Requirement, Taint
+from gnomon.systems.kubernetes.objects import Condition, PodDisruptionBudget, PriorityClass, Service
 from gnomon.systems.kubernetes.policies import ScopeRequirement
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.snapshot import Objects

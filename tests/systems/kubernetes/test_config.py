@@ -6,7 +6,7 @@ import pytest
 
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.objects import NodeSelectorTerm, Requirement
+from gnomon.systems.kubernetes.constraints import NodeSelectorTerm, Requirement
 from gnomon.systems.kubernetes.profile import FitArgs, Profile, SpreadConstraint
 
 

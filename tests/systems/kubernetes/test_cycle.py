@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes.constraints import ZONE, Affinity, NodeSelectorTerm, Requirement
 from gnomon.systems.kubernetes.cycle import Scheduler, at_random, nodes_to_find
-from gnomon.systems.kubernetes.objects import ZONE, Affinity, NodeSelectorTerm, Pod, Requirement
+from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.profile import Profile, Settings
 from gnomon.systems.kubernetes.state import State
 from tests.systems.kubernetes.build import names, node, pod, refusals, scheduler

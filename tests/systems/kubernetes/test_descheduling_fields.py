@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
 from gnomon.systems.kubernetes.descheduling import (
     LOCAL_STORAGE,
     NO_BUDGET,
@@ -19,7 +20,6 @@ from gnomon.systems.kubernetes.descheduling import (
     SpreadViolations,
     Utilization,
 )
-from gnomon.systems.kubernetes.objects import LabelSelector, Requirement
 from gnomon.systems.kubernetes.read import objects_of, read
 
 

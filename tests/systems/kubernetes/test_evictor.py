@@ -9,17 +9,10 @@ import pytest
 
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes import descheduling as policy
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
 from gnomon.systems.kubernetes.descheduling import HIGH, Evictor, Utilization
 from gnomon.systems.kubernetes.evictor import threshold_of
-from gnomon.systems.kubernetes.objects import (
-    LabelSelector,
-    Owner,
-    Pod,
-    PodResourceClaim,
-    PriorityClass,
-    Requirement,
-    Volume,
-)
+from gnomon.systems.kubernetes.objects import Owner, Pod, PodResourceClaim, PriorityClass, Volume
 from tests.systems.kubernetes.build import node
 from tests.systems.kubernetes.descheduled import evicted, placed
 

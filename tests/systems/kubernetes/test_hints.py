@@ -4,19 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, StorageChanged, helped, may_help
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     HOSTNAME,
     ZONE,
     Affinity,
-    Container,
-    ContainerPort,
-    Pod,
     PodAffinityTerm,
     Taint,
     Toleration,
     TopologySpreadConstraint,
 )
+from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged, StorageChanged, helped, may_help
+from gnomon.systems.kubernetes.objects import Container, ContainerPort, Pod
 from tests.systems.kubernetes.build import app, node, pod
 
 NODE = node("n", labels={ZONE: "a", HOSTNAME: "n"})

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gnomon.engine.log import Kind, Reason
+from gnomon.systems.kubernetes.constraints import Toleration
 from gnomon.systems.kubernetes.loss import Loss
-from gnomon.systems.kubernetes.objects import Owner, Pod, PodSpec, Toleration
+from gnomon.systems.kubernetes.objects import Owner, Pod, PodSpec
 from tests.systems.kubernetes.desks import Place
 
 KEY = "node.kubernetes.io/unreachable"

@@ -8,8 +8,9 @@ from typing import Any
 
 from gnomon.engine.log import State
 from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.job_runs import runs_of
-from gnomon.systems.kubernetes.makers import Change, Made, Maker, template_hash, with_hash
+from gnomon.systems.kubernetes.makers import Made, Maker, template_hash, with_hash
 from gnomon.systems.kubernetes.objects import Container, PodSpec
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.revisions import HASH_LABEL, REVISION

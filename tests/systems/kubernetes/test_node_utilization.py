@@ -7,8 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from gnomon.systems.kubernetes.constraints import Taint, Toleration
 from gnomon.systems.kubernetes.descheduling import HIGH, LOW, PERCENT, DeschedulerPolicy, Namespaces, Utilization
-from gnomon.systems.kubernetes.objects import Node, Owner, Taint, Toleration, Volume
+from gnomon.systems.kubernetes.objects import Node, Owner, Volume
 from tests.systems.kubernetes.build import node
 from tests.systems.kubernetes.descheduled import evicted, placed
 

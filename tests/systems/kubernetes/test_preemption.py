@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon.systems.kubernetes.constraints import LabelSelector
 from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import Condition, LabelSelector, Pod, PodDisruptionBudget
+from gnomon.systems.kubernetes.objects import Condition, Pod, PodDisruptionBudget
 from gnomon.systems.kubernetes.preemption import Candidate, best_of
 from gnomon.systems.kubernetes.state import Placed, State, Surroundings
 from tests.systems.kubernetes import clusters, naive

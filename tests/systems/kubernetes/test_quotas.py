@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.systems.kubernetes.objects import Affinity, Container, Pod, PodAffinityTerm, PodSpec
+from gnomon.systems.kubernetes.constraints import Affinity, PodAffinityTerm
+from gnomon.systems.kubernetes.objects import Container, Pod, PodSpec
 from gnomon.systems.kubernetes.policies import ResourceQuota, ScopeRequirement
 from gnomon.systems.kubernetes.quotas import applies, pod_usage, quota_rejection, used
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.objects import Affinity, NodeSelectorTerm, Requirement, Taint
+from gnomon.systems.kubernetes.constraints import Affinity, NodeSelectorTerm, Requirement, Taint
 from gnomon.systems.kubernetes.read import InputListError, objects_of, read
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.snapshot import Objects

@@ -7,15 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement, Taint, TopologySpreadConstraint
 from gnomon.systems.kubernetes.descheduling import Duplicates, Evictor, Restarts, SpreadViolations
-from gnomon.systems.kubernetes.objects import (
-    LabelSelector,
-    Node,
-    Pod,
-    Requirement,
-    Taint,
-    TopologySpreadConstraint,
-)
+from gnomon.systems.kubernetes.objects import Node, Pod
 from tests.systems.kubernetes.build import node
 from tests.systems.kubernetes.descheduled import evicted, placed
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     LabelSelector,
     NodeSelectorTerm,
     PodAffinityTerm,
-    PodSpec,
     Requirement,
     Taint,
     Toleration,
 )
+from gnomon.systems.kubernetes.objects import PodSpec
 from gnomon.systems.kubernetes.selectors import (
     any_term_matches,
     meets,
@@ -87,7 +87,7 @@ def test_fields_are_the_name() -> None:
 
 
 def test_node_selector_and_affinity_both_count() -> None:
-    from gnomon.systems.kubernetes.objects import Affinity
+    from gnomon.systems.kubernetes.constraints import Affinity
 
     east = Affinity(node_required=(NodeSelectorTerm((Requirement("zone", "In", ("east",)),)),))
     spec = PodSpec(node_selector={"disk": "ssd"}, affinity=east)

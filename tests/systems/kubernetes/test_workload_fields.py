@@ -8,7 +8,8 @@ import pytest
 
 from gnomon.formats.yaml import parse_yaml
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.objects import LabelSelector, Owner, Requirement
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
+from gnomon.systems.kubernetes.objects import Owner
 from gnomon.systems.kubernetes.read import objects_of
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import PodFailureRule, SuccessRule

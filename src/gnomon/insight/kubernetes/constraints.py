@@ -9,15 +9,15 @@ from difflib import SequenceMatcher
 
 from gnomon.insight.explain.changes import CONSTRAINT
 from gnomon.insight.kubernetes.bench import Bench, Option
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
     LabelSelector,
     NodeSelectorTerm,
-    PodSpec,
     Requirement,
     TopologySpreadConstraint,
 )
+from gnomon.systems.kubernetes.objects import PodSpec
 from gnomon.systems.kubernetes.requests import host_ports
 from gnomon.systems.kubernetes.selectors import with_label_keys
 

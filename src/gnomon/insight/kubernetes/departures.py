@@ -12,7 +12,7 @@ from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.kubernetes.readiness import LEFT
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.kubelets import CRASH_LOOP
-from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.native import Native
 
 TERMINATING: Final = "Terminating"
 WORDS: Final = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gnomon.systems.kubernetes.makers import DaemonRollout, Rollout
-from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.fleet import DaemonRollout, Rollout
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.workloads import DaemonSet, Deployment, StatefulSet
 
 NEVER_BY_ITSELF = "OnDelete"

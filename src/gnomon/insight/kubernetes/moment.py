@@ -18,15 +18,15 @@ from gnomon.model.scenario import Scenario
 from gnomon.model.work import IntArray
 from gnomon.systems.kubernetes.config import read_configuration
 from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
-from gnomon.systems.kubernetes.job_rules import places, settled
+from gnomon.systems.kubernetes.job_rules import settled
 from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import Amounts, Pod
 from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.probes import first_kill
 from gnomon.systems.kubernetes.profile import Settings
 from gnomon.systems.kubernetes.queue import gate_message
 from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.state import State, Surroundings
 from gnomon.systems.kubernetes.workloads import Deployment
@@ -153,7 +153,7 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
     for run in native.jobs:
         tasks = native.fleets[run.fleet].tasks
         job = run.job
-        left = places(job) - sum(map(len, settled(job)))
+        left = job.places - sum(map(len, settled(job)))
         active = 0 if job.suspend or run.at_ns > 0 else min(job.parallelism, left)
         there = [task for task in tasks if exists(native.pods[task])]
         new = [task for task in tasks if not exists(native.pods[task])]

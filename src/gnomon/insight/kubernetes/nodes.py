@@ -5,14 +5,12 @@ from __future__ import annotations
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.classes import written
+from gnomon.systems.kubernetes.constraints import NOT_READY, UNREACHABLE
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import Node
 from gnomon.systems.kubernetes.requests import pod_requests
-from gnomon.systems.kubernetes.scenario import Native
 
 RESOURCES_MAX = 4
-
-NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-"""Taints of a node whose Ready condition is not true (``pkg/controller/nodelifecycle``, taintKeyThroughMap)."""
 
 
 def explain_node(native: Native, name: str) -> Explanation:
@@ -43,7 +41,7 @@ def explain_node(native: Native, name: str) -> Explanation:
 def is_ready(node: Node) -> bool:
     """Whether a node says that it is ready, and has no taint that says otherwise."""
     said = next((one.status for one in node.conditions if one.type == "Ready"), "True")
-    return said == "True" and not any(one.key in NOT_READY for one in node.taints)
+    return said == "True" and not any(one.key in (NOT_READY, UNREACHABLE) for one in node.taints)
 
 
 def closed_by(node: Node) -> list[str]:

@@ -12,9 +12,9 @@ from gnomon.insight.kubernetes.classes import written
 from gnomon.insight.kubernetes.moment import in_use
 from gnomon.insight.kubernetes.subjects import KINDS, cron_job_of, kind_word, owner_of
 from gnomon.model.errors import InputError
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import Pod, PodDisruptionBudget
 from gnomon.systems.kubernetes.policies import ResourceQuota
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.selectors import selects
 from gnomon.systems.kubernetes.storage import PersistentVolumeClaim
 from gnomon.systems.kubernetes.workloads import CronJob, Deployment, StatefulSet, Workload

@@ -12,7 +12,8 @@ from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
 from gnomon.insight.kubernetes.moment import key_of
-from gnomon.systems.kubernetes.objects import Container, PodSpec, Taint, Toleration
+from gnomon.systems.kubernetes.constraints import Taint, Toleration
+from gnomon.systems.kubernetes.objects import Container, PodSpec
 from gnomon.systems.kubernetes.requests import container_requests, pod_requests
 from gnomon.systems.kubernetes.selectors import REJECTING, tolerates
 from gnomon.systems.kubernetes.state import NOBODY

@@ -14,15 +14,15 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.moment import Moment, quota_key
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.account import MEMORY_PRESSURE, UNREACHABLE
 from gnomon.systems.kubernetes.config import read_configuration
+from gnomon.systems.kubernetes.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
 from gnomon.systems.kubernetes.leaving import missing_message
-from gnomon.systems.kubernetes.objects import Amounts, Pod, Taint
+from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.objects import Amounts, Pod
 from gnomon.systems.kubernetes.plugins import volume_binding
 from gnomon.systems.kubernetes.policies import ResourceQuota
 from gnomon.systems.kubernetes.quantity import parse_quantity
 from gnomon.systems.kubernetes.quotas import used
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State as Cluster
 from gnomon.systems.kubernetes.state import Surroundings
 

@@ -16,10 +16,10 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.reruns import in_step
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.makers import Fleet, JobRun
+from gnomon.systems.kubernetes.fleet import Fleet, JobRun
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import Owner
 from gnomon.systems.kubernetes.operation import recovery_of
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.workloads import Deployment, Job, PodTemplate, StatefulSet
 
 WORKLOADS_MAX = 6

@@ -32,8 +32,8 @@ from gnomon.insight.kubernetes.workload_story import WorkloadStory, story_of, wo
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.leaving import COLLECTED
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.quantity import format_quantity
-from gnomon.systems.kubernetes.scenario import Native
 
 MARKED = "TaintManagerEviction"
 """The reason of the event by which a pod on a lost node is marked for deletion."""

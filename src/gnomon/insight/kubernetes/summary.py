@@ -16,7 +16,7 @@ from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
 from gnomon.systems.kubernetes.census import ANTI
-from gnomon.systems.kubernetes.objects import PodAffinityTerm, Requirement
+from gnomon.systems.kubernetes.constraints import PodAffinityTerm, Requirement
 from gnomon.systems.kubernetes.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
 from gnomon.systems.kubernetes.requests import host_ports
 from gnomon.systems.kubernetes.selectors import REJECTING, meets, tolerates

@@ -11,8 +11,9 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option, search
 from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
 from gnomon.insight.kubernetes.pod_waits import PodWait
-from gnomon.systems.kubernetes.objects import LabelSelector, Pod, PodDisruptionBudget, Requirement
-from gnomon.systems.kubernetes.scenario import Native
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
+from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.objects import Pod, PodDisruptionBudget
 
 PENDING_MAX = 20
 """How many pods without a node are looked at, those of the highest priority first."""

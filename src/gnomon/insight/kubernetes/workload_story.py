@@ -12,9 +12,9 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import counted, span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.readiness import Span, Steps, counted_over
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import PodDisruptionBudget
 from gnomon.systems.kubernetes.rollout import resolved
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.selectors import selects
 
 _TO_END: Final = ("Job", "CronJob")

@@ -15,14 +15,13 @@ from gnomon.control.placer import Hands
 from gnomon.engine.log import Kind, Reason
 from gnomon.engine.world import ROWS
 from gnomon.model.errors import InvariantError
+from gnomon.systems.kubernetes.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
 from gnomon.systems.kubernetes.hints import Event, NodeChanged, PodChanged
-from gnomon.systems.kubernetes.objects import Condition, Pod, Taint
+from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.objects import Condition, Pod
 from gnomon.systems.kubernetes.plugins import volume_binding
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.state import State, Surroundings
 
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-MEMORY_PRESSURE: Final = "node.kubernetes.io/memory-pressure"
 PREEMPTED: Final = Condition("DisruptionTarget", "True", "PreemptionByScheduler")
 
 

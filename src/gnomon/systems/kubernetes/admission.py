@@ -15,9 +15,16 @@ from types import MappingProxyType
 from typing import Final
 
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     NO_EXECUTE,
+    NOT_READY,
+    TOLERATION_S,
+    UNREACHABLE,
     Affinity,
+    PodAffinityTerm,
+    Toleration,
+)
+from gnomon.systems.kubernetes.objects import (
     Amounts,
     Container,
     ContainerPort,
@@ -25,10 +32,8 @@ from gnomon.systems.kubernetes.objects import (
     Namespace,
     Node,
     Pod,
-    PodAffinityTerm,
     PodSpec,
     PriorityClass,
-    Toleration,
 )
 from gnomon.systems.kubernetes.pod_rules import refused_amounts
 from gnomon.systems.kubernetes.requests import container_requests, is_pod_level
@@ -41,10 +46,6 @@ SYSTEM_CLASSES: Final[Mapping[str, int]] = MappingProxyType(
     {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 )
 PREEMPT_LOWER: Final = "PreemptLowerPriority"
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-TOLERATION_S: Final = 300
-"""How long a pod stays on a node that is not ready or unreachable, where it does not say."""
 
 
 class AdmissionError(Exception):

@@ -13,7 +13,7 @@ from typing import Any, Final
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
 from gnomon.systems.kubernetes.admission import NAMESPACE_LABEL
-from gnomon.systems.kubernetes.makers import Change
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.objects import Namespace
 from gnomon.systems.kubernetes.read import place_of
 from gnomon.systems.kubernetes.snapshot import Objects

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.systems.kubernetes.objects import Labels, PodAffinityTerm
+from gnomon.systems.kubernetes.constraints import PodAffinityTerm
+from gnomon.systems.kubernetes.objects import Labels
 from gnomon.systems.kubernetes.selectors import term_selects
 
 Column = npt.NDArray[np.int64]

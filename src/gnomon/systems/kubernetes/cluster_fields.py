@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from gnomon.systems.kubernetes.constraints import NodeSelectorTerm, Requirement
 from gnomon.systems.kubernetes.fields import INT32_MAX, INT64_MAX, Fields
-from gnomon.systems.kubernetes.objects import (
-    Image,
-    Namespace,
-    Node,
-    NodeSelectorTerm,
-    PodDisruptionBudget,
-    PriorityClass,
-    Requirement,
-    Service,
-)
+from gnomon.systems.kubernetes.objects import Image, Namespace, Node, PodDisruptionBudget, PriorityClass, Service
 from gnomon.systems.kubernetes.pod_fields import read_conditions
 from gnomon.systems.kubernetes.policies import LimitRange, LimitRangeItem, ResourceQuota, ScopeRequirement
 from gnomon.systems.kubernetes.selector_fields import (

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, Final
 
 from gnomon.model.errors import InputError, unknown_name
+from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE
 from gnomon.systems.kubernetes.fields import Fields, Findings
-from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER, DO_NOT_SCHEDULE
+from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER
 from gnomon.systems.kubernetes.profile import (
     DEFAULT_WEIGHTS,
     FILTERS,

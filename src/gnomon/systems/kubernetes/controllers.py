@@ -27,7 +27,7 @@ from gnomon.systems.kubernetes.stateful_sets import StatefulSetController
 from gnomon.systems.kubernetes.workloads import Deployment
 
 if TYPE_CHECKING:
-    from gnomon.systems.kubernetes.scenario import Native
+    from gnomon.systems.kubernetes.native import Native
 
 _IN_PLACE: Final = (Reason.EXIT, Reason.MEMORY, Reason.NODE_MEMORY, Reason.KILLED)
 """What a container dies of alone: it is restarted where it is, if its pod's policy says so."""

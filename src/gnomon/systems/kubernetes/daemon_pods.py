@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import Node, NodeSelectorTerm, Pod, PodSpec, Requirement, Toleration
+from gnomon.systems.kubernetes.constraints import NodeSelectorTerm, Requirement, Toleration
+from gnomon.systems.kubernetes.objects import Node, Pod, PodSpec
 from gnomon.systems.kubernetes.selectors import node_matches, untolerated
 from gnomon.systems.kubernetes.workloads import DaemonSet, PodTemplate
 
@@ -35,7 +36,7 @@ def should_run(spec: PodSpec, node: Node) -> bool:
     """Whether a node is to have a pod of a spec (with its tolerations): its labels are as selected, and no taint keeps
     it away. Room is not looked at: a pod that lacks it waits.
 
-    >>> from gnomon.systems.kubernetes.objects import Taint
+    >>> from gnomon.systems.kubernetes.constraints import Taint
     >>> spec = tolerating(PodSpec(node_selector={"gpu": "yes"}))
     >>> [should_run(spec, node) for node in (Node("a"), Node("b", {"gpu": "yes"}))]
     [False, True]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.makers import DaemonRollout, Fleet
+from gnomon.systems.kubernetes.fleet import DaemonRollout, Fleet
 from gnomon.systems.kubernetes.placed import PlacedController
 from gnomon.systems.kubernetes.rollout import resolved
 from gnomon.systems.kubernetes.workloads import DaemonSet

@@ -8,7 +8,7 @@ from typing import Final
 from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.makers import Rollout
+from gnomon.systems.kubernetes.fleet import Rollout
 from gnomon.systems.kubernetes.replica_sets import ReplicaSetController
 from gnomon.systems.kubernetes.rollout import Count, Rescale, fenceposts, recreate, rolling
 from gnomon.systems.kubernetes.workloads import Deployment

@@ -17,8 +17,9 @@ from gnomon.engine.world import ROWS
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.account import UNREACHABLE, Account
+from gnomon.systems.kubernetes.account import Account
 from gnomon.systems.kubernetes.annotations import stops_ns
+from gnomon.systems.kubernetes.constraints import NOT_READY, UNREACHABLE
 from gnomon.systems.kubernetes.descheduler_view import Seen, View
 from gnomon.systems.kubernetes.descheduling import (
     DeschedulerPolicy,
@@ -31,13 +32,11 @@ from gnomon.systems.kubernetes.descheduling import (
 from gnomon.systems.kubernetes.desk import Desk
 from gnomon.systems.kubernetes.disruptions import Disruptions
 from gnomon.systems.kubernetes.evictor import Facts, Filter, Limits, threshold_of
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.node_utilization import balance
 from gnomon.systems.kubernetes.objects import Node
 from gnomon.systems.kubernetes.rebalancing import balance_spread, remove_duplicates, remove_restarting
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.selectors import selects
-
-NOT_READY = "node.kubernetes.io/not-ready"
 
 
 class Descheduler:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gnomon.systems.kubernetes.objects import Amounts, Labels, LabelSelector, Node, Pod
+from gnomon.systems.kubernetes.constraints import LabelSelector
+from gnomon.systems.kubernetes.objects import Amounts, Labels, Node, Pod
 from gnomon.systems.kubernetes.requests import pod_requests
 from gnomon.systems.kubernetes.selectors import REJECTING, node_matches, selects, term_selects, tolerates
 

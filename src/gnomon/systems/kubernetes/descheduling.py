@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, LabelSelector
+from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE, LabelSelector
 
 POLICY: Final = "DeschedulerPolicy"
 EVICTOR: Final = "DefaultEvictor"

@@ -13,9 +13,9 @@ from typing import Any, Final
 from gnomon.model.errors import unknown_name
 from gnomon.model.quantity import parse_duration
 from gnomon.systems.kubernetes import descheduling as policy
+from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, LabelSelector, Requirement
 from gnomon.systems.kubernetes.descheduling import DeschedulerPolicy, Evictor, Namespaces, Plugin, Profile
 from gnomon.systems.kubernetes.fields import INT64_MAX, Fields, Findings
-from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, LabelSelector, Requirement
 from gnomon.systems.kubernetes.selector_fields import read_label_selector
 
 _OTHERS: Final = (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.makers import Fleet, Rollout
+from gnomon.systems.kubernetes.fleet import Fleet, Rollout
 from gnomon.systems.kubernetes.objects import PodDisruptionBudget
 from gnomon.systems.kubernetes.rollout import resolved
 from gnomon.systems.kubernetes.selectors import selects

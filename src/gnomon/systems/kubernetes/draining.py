@@ -14,8 +14,8 @@ from gnomon.engine.log import Reason, State
 from gnomon.systems.kubernetes.annotations import stops_ns
 from gnomon.systems.kubernetes.desk import Desk
 from gnomon.systems.kubernetes.disruptions import Disruptions
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import MIRROR, Pod
-from gnomon.systems.kubernetes.scenario import Native
 
 RETRY_NS: Final = 5 * 10**9
 """How long ``kubectl drain`` sleeps after an eviction that was refused (drain.go, evictPods)."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, Node, Pod
+from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE
+from gnomon.systems.kubernetes.objects import Node, Pod
 from gnomon.systems.kubernetes.plugins.node_ports import EVERYWHERE
 from gnomon.systems.kubernetes.plugins.node_unschedulable import CORDON
 from gnomon.systems.kubernetes.requests import host_ports, pod_requests

@@ -109,15 +109,6 @@ class Tally:
     last_ns: int = 0
 
 
-def places(job: Job) -> int:
-    """How many pods of a Job there are to be in all, each with a place of its own.
-
-    >>> places(Job("j", completions=5, parallelism=2)), places(Job("j", completions=None, parallelism=3))
-    (5, 3)
-    """
-    return job.parallelism if job.completions is None else job.completions
-
-
 def settled(job: Job) -> tuple[set[int], set[int]]:
     """The places whose work is done, and those that were given up, by the status of a Job. Without indexes any place
     is as good as another: the last ones are done, for the first are those of the pods that run.
@@ -127,7 +118,7 @@ def settled(job: Job) -> tuple[set[int], set[int]]:
     >>> settled(Job("j", completions=5, completion_mode="Indexed", done_indexes="0,2-3", failed_indexes="4"))
     ({0, 2, 3}, {4})
     """
-    number = places(job)
+    number = job.places
     if job.completion_mode == "Indexed":
         done, given_up = indexes(job.done_indexes), indexes(job.failed_indexes)
         return {one for one in done if one < number}, {one for one in given_up if one < number}

@@ -12,7 +12,7 @@ from typing import Final
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.cron import MINUTE_NS, parse
-from gnomon.systems.kubernetes.makers import Change, JobRun
+from gnomon.systems.kubernetes.fleet import Change, JobRun
 from gnomon.systems.kubernetes.objects import Owner
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import CronJob

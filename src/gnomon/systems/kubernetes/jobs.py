@@ -17,6 +17,7 @@ from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.annotations import exit_code
 from gnomon.systems.kubernetes.creation import JOBS_FIRST_NS, JOBS_MOST_NS, retry_ns
 from gnomon.systems.kubernetes.desk import Desk
+from gnomon.systems.kubernetes.fleet import Fleet, JobRun
 from gnomon.systems.kubernetes.job_rules import (
     BACKOFF_EXCEEDED,
     BY_POLICY,
@@ -32,7 +33,6 @@ from gnomon.systems.kubernetes.job_rules import (
     settled,
     wanted_active,
 )
-from gnomon.systems.kubernetes.makers import Fleet, JobRun
 from gnomon.systems.kubernetes.replica_sets import Retrying
 
 COMPLETE: Final = "Complete"

@@ -16,11 +16,10 @@ from typing import Final
 
 from gnomon.engine.log import Kind, Reason
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.account import UNREACHABLE
 from gnomon.systems.kubernetes.annotations import stops_ns
+from gnomon.systems.kubernetes.constraints import UNREACHABLE
 from gnomon.systems.kubernetes.desk import Controller, Desk
 from gnomon.systems.kubernetes.objects import Node, Pod
-from gnomon.systems.kubernetes.queue import deleting_message
 
 QUARANTINE_NS: Final = 40 * 10**9
 COLLECTED: Final = "DeletionByPodGC"
@@ -30,6 +29,11 @@ COLLECTED: Final = "DeletionByPodGC"
 def missing_message(pod: Pod) -> str:
     """What is to be said of a pod whose node is not there."""
     return f"it is bound to the node {pod.node_name}, which is not there"
+
+
+def deleting_message(pod: Pod) -> str:
+    """Why a pod that is terminating is not tried (``pkg/scheduler/schedule_one.go``, skipPodSchedule)."""
+    return f"skip schedule deleting pod: {pod.key}"
 
 
 class Leaving:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gnomon.model.resources import NEVER
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.makers import Change
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.objects import Container
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.requests import pod_requests

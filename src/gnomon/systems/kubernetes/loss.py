@@ -9,8 +9,17 @@ from __future__ import annotations
 
 from gnomon.engine.log import Reason
 from gnomon.model.resources import NEVER
+from gnomon.systems.kubernetes.constraints import NO_EXECUTE, TOLERATION_S, UNREACHABLE
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.operation import toleration_ns
+from gnomon.systems.kubernetes.objects import Pod
+
+
+def toleration_ns(pod: Pod) -> int:
+    """How long a pod stays bound to a node that is unreachable: NEVER if it tolerates that without a time."""
+    for one in pod.spec.tolerations:
+        if one.effect in ("", NO_EXECUTE) and one.key in ("", UNREACHABLE):
+            return NEVER if one.seconds is None else one.seconds * 10**9
+    return TOLERATION_S * 10**9
 
 
 class Loss:

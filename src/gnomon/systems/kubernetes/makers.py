@@ -1,8 +1,6 @@
-"""Which pods workloads make, or may make: a place (a task) for each, in fleets of one owner.
+"""Which pods workloads make, or may make: a place (a task) for each, in fleets of one owner (``fleet``).
 
-A task is a place for a pod, not the pod itself: of a Deployment's replica that loses its node the next pod is the next
-attempt of the same task. A new version of a Deployment or StatefulSet has a fleet of its own. When the pods of a fleet
-are made is the matter of the controllers (``controllers``).
+When the pods of a fleet are made is the matter of the controllers.
 """
 
 from __future__ import annotations
@@ -11,18 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gnomon.formats.files import Path
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.claim_templates import template_of
+from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
 from gnomon.systems.kubernetes.daemon_pods import bound_to, is_steered, should_run, tolerating
-from gnomon.systems.kubernetes.job_rules import places
-from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, Pod, Requirement
+from gnomon.systems.kubernetes.fleet import Change, DaemonRollout, Fleet, JobRun, Rollout
+from gnomon.systems.kubernetes.objects import Labels, Owner, Pod
 from gnomon.systems.kubernetes.revisions import HASH_LABEL, current, of_template, oldest_first
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import (
     DaemonSet,
     Deployment,
-    Job,
     PodTemplate,
     ReplicaSet,
     StatefulSet,
@@ -34,56 +31,6 @@ INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
 ORDINAL_LABEL: Final = "apps.kubernetes.io/pod-index"
 _HASHED: Final = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of ``rand.SafeEncodeString``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Objects that are applied while the cluster runs; ``files``: where they were read, for errors."""
-
-    at_ns: int
-    objects: Objects
-    files: tuple[Path, ...] = field(default=(), compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The places of one owner: ``kind`` and ``name`` as in the pods' ownerReferences; ``workload``: whose name they go
-    by. ``tasks`` in their order (of a StatefulSet by ordinal, of a Job by index); ``wanted``: how many are to be there
-    at first; ``nodes``: of a DaemonSet, the node of each."""
-
-    kind: str
-    namespace: str
-    name: str
-    workload: str
-    tasks: tuple[int, ...]
-    wanted: int = 0
-    nodes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonRollout:
-    """The same of a DaemonSet as :class:`Rollout`."""
-
-    specs: tuple[tuple[int, DaemonSet, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """A Deployment or StatefulSet over time: ``specs`` are (from when, what it says, the number of its fleet); ``old``:
-    the fleets of earlier versions that are there at first, the oldest first."""
-
-    specs: tuple[tuple[int, Deployment | StatefulSet, int], ...]
-    old: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class JobRun:
-    """A Job, made at a time (NEVER: when its CronJob's policy lets it), and its fleet."""
-
-    at_ns: int
-    job: Job
-    fleet: int
-    cron: str = ""
 
 
 @dataclass
@@ -334,7 +281,7 @@ class Maker:
         have = list(self._have.get((job.namespace, "Job", job.name), ()))
         indexed = {self.made.pods[task].labels.get(INDEX_LABEL): task for task in have}
         tasks = [] if job.completion_mode == "Indexed" else have
-        for number in range(len(tasks), places(job)):
+        for number in range(len(tasks), job.places):
             if job.completion_mode == "Indexed" and str(number) in indexed:
                 tasks.append(indexed[str(number)])
                 continue

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gnomon.model.work import Note
-from gnomon.systems.kubernetes.objects import Labels, LabelSelector, NodeSelectorTerm, Owner, Pod, Requirement
+from gnomon.systems.kubernetes.constraints import LabelSelector, NodeSelectorTerm, Requirement
+from gnomon.systems.kubernetes.objects import Labels, Owner, Pod
 from gnomon.systems.kubernetes.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.systems.kubernetes.workloads import DaemonSet, Job, PodTemplate, ReplicaSet, StatefulSet

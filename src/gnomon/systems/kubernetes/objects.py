@@ -5,9 +5,9 @@ exact integers by resource: ``cpu`` in millicores, all others in bytes or units,
 are ns since 1970-01-01T00:00Z. Nothing here is changed once it is made: pods that say the same share one
 :class:`PodSpec`, so what is worked out of a spec can be kept by ``id(spec)`` as long as the spec is kept.
 
-Workloads (ReplicaSet, Job ...) are in ``workloads``, volumes and claims in ``storage``, what the API server checks in
-``policies``; ``snapshot`` holds lists of all of them.
-Matching is in ``selectors``, what a pod asks for in ``requests``.
+What binds pods to nodes (affinity, taints ...) is in ``constraints``, workloads (ReplicaSet, Job ...) in ``workloads``,
+volumes and claims in ``storage``, what the API server checks in ``policies``; ``snapshot`` holds lists of all of them.
+What a pod asks for is worked out in ``requests``.
 """
 
 from __future__ import annotations
@@ -16,21 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gnomon.systems.kubernetes.constraints import Affinity, LabelSelector, Taint, Toleration, TopologySpreadConstraint
+
 Amounts = Mapping[str, int]
 """Amounts by resource name: cpu in millicores, others in bytes or units."""
 
 Labels = Mapping[str, str]
-
-NO_SCHEDULE: Final = "NoSchedule"
-PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
-NO_EXECUTE: Final = "NoExecute"
-
-DO_NOT_SCHEDULE: Final = "DoNotSchedule"
-SCHEDULE_ANYWAY: Final = "ScheduleAnyway"
-
-HOSTNAME: Final = "kubernetes.io/hostname"
-ZONE: Final = "topology.kubernetes.io/zone"
-REGION: Final = "topology.kubernetes.io/region"
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 MIRROR: Final = "kubernetes.io/config.mirror"
@@ -39,114 +30,6 @@ GRACE_DEFAULT_S: Final = 30
 """terminationGracePeriodSeconds of a pod that says nothing."""
 
 TERMINAL_PHASES: Final = frozenset(("Succeeded", "Failed"))
-
-
-# ---------------------------------------------------------------- selectors
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """``key operator values``. ``operator``: In, NotIn, Exists, DoesNotExist, and for nodes Gt, Lt."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LabelSelector:
-    """All of its requirements: those of matchLabels as ``In`` of one value (by key), then the matchExpressions.
-
-    Without any, everything matches; a selector that is left out is None and matches nothing.
-    """
-
-    requirements: tuple[Requirement, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSelectorTerm:
-    """All of its expressions and fields (``metadata.name`` is the only field); without any, no node matches."""
-
-    match_expressions: tuple[Requirement, ...] = ()
-    match_fields: tuple[Requirement, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PreferredNodeTerm:
-    """preferredDuringSchedulingIgnoredDuringExecution of the node affinity; ``weight`` 1 to 100."""
-
-    weight: int
-    preference: NodeSelectorTerm
-
-
-@dataclass(frozen=True, slots=True)
-class PodAffinityTerm:
-    """Pods of a topology domain. ``namespaces`` and ``namespace_selector`` unite; both left out: the pod's own."""
-
-    topology_key: str
-    label_selector: LabelSelector | None = None
-    namespaces: tuple[str, ...] = ()
-    namespace_selector: LabelSelector | None = None
-    match_label_keys: tuple[str, ...] = ()
-    mismatch_label_keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedPodAffinityTerm:
-    """A preferred term; ``weight`` 1 to 100."""
-
-    weight: int
-    term: PodAffinityTerm
-
-
-@dataclass(frozen=True, slots=True)
-class Affinity:
-    """nodeAffinity, podAffinity and podAntiAffinity.
-
-    ``node_required`` None: no requirement; an empty tuple is one that no node meets.
-    """
-
-    node_required: tuple[NodeSelectorTerm, ...] | None = None
-    node_preferred: tuple[PreferredNodeTerm, ...] = ()
-    pod_required: tuple[PodAffinityTerm, ...] = ()
-    pod_preferred: tuple[WeightedPodAffinityTerm, ...] = ()
-    anti_required: tuple[PodAffinityTerm, ...] = ()
-    anti_preferred: tuple[WeightedPodAffinityTerm, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TopologySpreadConstraint:
-    """``min_domains`` None: 1. Policies: Honor or Ignore."""
-
-    max_skew: int
-    topology_key: str
-    when_unsatisfiable: str = DO_NOT_SCHEDULE
-    label_selector: LabelSelector | None = None
-    min_domains: int | None = None
-    node_affinity_policy: str = "Honor"
-    node_taints_policy: str = "Ignore"
-    match_label_keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Taint:
-    """A taint of a node. ``added_ns``: timeAdded, None where nothing is said."""
-
-    key: str
-    value: str = ""
-    effect: str = NO_SCHEDULE
-    added_ns: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Toleration:
-    """Empty ``key`` with Exists: every taint; empty ``effect``: every effect; ``seconds`` None: for ever."""
-
-    key: str = ""
-    operator: str = "Equal"
-    value: str = ""
-    effect: str = ""
-    seconds: int | None = None
 
 
 # ---------------------------------------------------------------- pods
@@ -237,7 +120,7 @@ class PodSpec:
     priority_class: str = ""
     preemption_policy: str = ""
     node_selector: Labels = field(default_factory=dict)
-    affinity: Affinity = Affinity()
+    affinity: Affinity = field(default_factory=Affinity)
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
     scheduling_gates: tuple[str, ...] = ()

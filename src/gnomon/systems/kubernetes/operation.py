@@ -11,8 +11,8 @@ from typing import Final
 
 from gnomon.model.operation import ControlPlane, Enforcement, Eviction, Heartbeat, Operation, Pressure
 from gnomon.model.recovery import Backoff, Recovery, Retry
-from gnomon.model.resources import NEVER
-from gnomon.systems.kubernetes.objects import ZONE, Pod
+from gnomon.systems.kubernetes.constraints import TOLERATION_S, ZONE
+from gnomon.systems.kubernetes.objects import Pod
 
 SECOND: Final = 10**9
 MEBI: Final = 2**20
@@ -22,7 +22,6 @@ NEWEST: Final = (1, 34)
 
 LEASE_RENEWAL_S: Final = 10
 MONITOR_PERIOD_S: Final = 5
-TOLERATION_S: Final = 300
 EVICTION_PERIOD_S: Final = 10
 PRESSURE_TRANSITION_S: Final = 300
 HARD_MEMORY: Final = 100 * MEBI
@@ -88,11 +87,3 @@ def recovery_of(pod: Pod) -> Recovery:
         return Recovery((Retry((*OWN_DOING, *TAKEN_AWAY)),))
     restarts = Retry(OWN_DOING, -1 if pod.spec.restart_policy != "Never" else 0, CRASH_LOOP, in_place=True)
     return Recovery((restarts, Retry(TAKEN_AWAY, -1 if pod.owner is not None else 0)))
-
-
-def toleration_ns(pod: Pod, key: str = "node.kubernetes.io/unreachable") -> int:
-    """How long a pod stays bound to a node that is unreachable: NEVER if it tolerates that without a time."""
-    for one in pod.spec.tolerations:
-        if one.effect in ("", "NoExecute") and one.key in ("", key):
-            return NEVER if one.seconds is None else one.seconds * SECOND
-    return TOLERATION_S * SECOND

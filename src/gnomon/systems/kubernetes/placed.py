@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.makers import Fleet
+from gnomon.systems.kubernetes.fleet import Fleet
 from gnomon.systems.kubernetes.replica_sets import Retrying
 
 

@@ -26,8 +26,8 @@ from gnomon.systems.kubernetes.controllers import Controllers
 from gnomon.systems.kubernetes.descheduler import start_descheduler
 from gnomon.systems.kubernetes.draining import Draining
 from gnomon.systems.kubernetes.gangs import gangs_of
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.permit import Permit
-from gnomon.systems.kubernetes.scenario import Native
 from gnomon.systems.kubernetes.turns import Turns
 
 PATIENCE_NS: Final = 24 * 3600 * 10**9

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gnomon.systems.kubernetes.constraints import TopologySpreadConstraint
 from gnomon.systems.kubernetes.fields import Fields
 from gnomon.systems.kubernetes.names import container_resource, duplicate, invalid, port_name
-from gnomon.systems.kubernetes.objects import Amounts, Container, PodSpec, TopologySpreadConstraint
+from gnomon.systems.kubernetes.objects import Amounts, Container, PodSpec
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.requests import HUGE_PAGES
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER, HOSTNAME, ZONE, NodeSelectorTerm, PreferredNodeTerm
+from gnomon.systems.kubernetes.constraints import HOSTNAME, ZONE, NodeSelectorTerm, PreferredNodeTerm
+from gnomon.systems.kubernetes.objects import DEFAULT_SCHEDULER
 
 DEFAULT_WEIGHTS: dict[str, int] = {
     "SchedulingGates": 0,

@@ -42,11 +42,6 @@ def gate_message(pod: Pod) -> str | None:
     return f"waiting for scheduling gates: [{' '.join(gates)}]" if gates else None
 
 
-def deleting_message(pod: Pod) -> str:
-    """Why a pod that is terminating is not tried (``pkg/scheduler/schedule_one.go``, skipPodSchedule)."""
-    return f"skip schedule deleting pod: {pod.key}"
-
-
 def unscheduled_message(pod: Pod) -> str:
     """Why a pod is not tried whose scheduler is not there."""
     return f"no scheduler of the name {pod.spec.scheduler_name} is set up, and nobody looks at it"

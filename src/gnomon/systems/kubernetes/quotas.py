@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import Amounts, Container, Pod, PodAffinityTerm, PodSpec
+from gnomon.systems.kubernetes.constraints import PodAffinityTerm
+from gnomon.systems.kubernetes.objects import Amounts, Container, Pod, PodSpec
 from gnomon.systems.kubernetes.policies import ResourceQuota, ScopeRequirement
 from gnomon.systems.kubernetes.quantity import format_quantity
 from gnomon.systems.kubernetes.requests import HUGE_PAGES, is_extended, pod_limits, pod_requests, qos_class

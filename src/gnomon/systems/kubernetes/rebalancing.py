@@ -13,10 +13,11 @@ from fractions import Fraction
 from math import ceil
 from typing import Final
 
+from gnomon.systems.kubernetes.constraints import TopologySpreadConstraint
 from gnomon.systems.kubernetes.descheduler_view import Seen, View, may_run_on
 from gnomon.systems.kubernetes.descheduling import Duplicates, Restarts, SpreadViolations
 from gnomon.systems.kubernetes.evictor import Done, Filter, Limits
-from gnomon.systems.kubernetes.objects import Node, Pod, TopologySpreadConstraint
+from gnomon.systems.kubernetes.objects import Node, Pod
 from gnomon.systems.kubernetes.selectors import node_matches, selects, untolerated, with_label_keys
 
 BACK_OFF: Final = "CrashLoopBackOff"

@@ -15,7 +15,7 @@ from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.creation import retry_ns
 from gnomon.systems.kubernetes.desk import Controller, Desk
-from gnomon.systems.kubernetes.makers import Fleet
+from gnomon.systems.kubernetes.fleet import Fleet
 from gnomon.systems.kubernetes.rollout import Active, to_delete
 
 

@@ -6,8 +6,8 @@ objects, which the scheduling cycle reads; the scenario carries them in ``native
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from gnomon.formats.files import Path
@@ -22,11 +22,13 @@ from gnomon.systems.kubernetes.admission import as_created
 from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
 from gnomon.systems.kubernetes.applied import applied
 from gnomon.systems.kubernetes.claim_templates import claimed
+from gnomon.systems.kubernetes.fleet import Change
 from gnomon.systems.kubernetes.job_runs import runs_of
 from gnomon.systems.kubernetes.left_out import notes_of
-from gnomon.systems.kubernetes.makers import Change, DaemonRollout, Fleet, JobRun, Maker, Rollout
+from gnomon.systems.kubernetes.makers import Maker
 from gnomon.systems.kubernetes.making import Admission
 from gnomon.systems.kubernetes.missing_owners import with_owners
+from gnomon.systems.kubernetes.native import Native
 from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
 from gnomon.systems.kubernetes.read import read
@@ -40,22 +42,6 @@ BESIDE: Final = ("ephemeral-storage", "attachable-volumes", "hugepages-")
 
 PODS_MAX: Final = 1_000_000
 """How many pods workloads may ask for together."""
-
-
-@dataclass(frozen=True)
-class Native:
-    """What the scheduling cycle and the controllers read. ``pods``: the pod of each task, in the order of the tasks;
-    ``refused``: why the API server takes the pods of some tasks never."""
-
-    objects: Objects
-    pods: tuple[Pod, ...]
-    version: tuple[int, int] = NEWEST
-    fleets: tuple[Fleet, ...] = ()
-    rollouts: tuple[Rollout, ...] = ()
-    jobs: tuple[JobRun, ...] = ()
-    daemon_rollouts: tuple[DaemonRollout, ...] = ()
-    changes: tuple[Change, ...] = ()
-    refused: Mapping[int, str] = field(default_factory=dict)
 
 
 def read_scenario(paths: Path | Sequence[Path], **options: Any) -> Scenario:

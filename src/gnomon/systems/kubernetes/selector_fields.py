@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gnomon.systems.kubernetes.fields import INT32_MAX, Fields
-from gnomon.systems.kubernetes.names import duplicate, invalid, label, label_value, qualified
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     NO_EXECUTE,
     NO_SCHEDULE,
@@ -23,6 +21,8 @@ from gnomon.systems.kubernetes.objects import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from gnomon.systems.kubernetes.fields import INT32_MAX, Fields
+from gnomon.systems.kubernetes.names import duplicate, invalid, label, label_value, qualified
 
 LABEL_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 NODE_OPERATORS: Final = (*LABEL_OPERATORS, "Gt", "Lt")

@@ -11,19 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     NO_EXECUTE,
     NO_SCHEDULE,
     PREFER_NO_SCHEDULE,
-    Labels,
     LabelSelector,
     NodeSelectorTerm,
     PodAffinityTerm,
-    PodSpec,
     Requirement,
     Taint,
     Toleration,
 )
+from gnomon.systems.kubernetes.objects import Labels, PodSpec
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _INT64: Final = range(-(2**63), 2**63)

@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnomon.systems.kubernetes.census import Held, Kind
-from gnomon.systems.kubernetes.objects import (
-    Owner,
-    PodAffinityTerm,
-    PodSpec,
-    TopologySpreadConstraint,
-    WeightedPodAffinityTerm,
-)
+from gnomon.systems.kubernetes.constraints import PodAffinityTerm, TopologySpreadConstraint, WeightedPodAffinityTerm
+from gnomon.systems.kubernetes.objects import Owner, PodSpec
 from gnomon.systems.kubernetes.selectors import with_label_keys
 from gnomon.systems.kubernetes.volumes import Disk
 

@@ -17,16 +17,8 @@ import numpy.typing as npt
 
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.census import ANTI, PREFERRED, REQUIRED, Census, Kind
-from gnomon.systems.kubernetes.objects import (
-    REGION,
-    ZONE,
-    Labels,
-    Node,
-    Pod,
-    PodDisruptionBudget,
-    Service,
-    Taint,
-)
+from gnomon.systems.kubernetes.constraints import REGION, ZONE, Taint
+from gnomon.systems.kubernetes.objects import Labels, Node, Pod, PodDisruptionBudget, Service
 from gnomon.systems.kubernetes.requests import host_ports, pod_requests
 from gnomon.systems.kubernetes.shapes import Shape, image_name, preferred_terms, resolved_spread, resolved_term
 from gnomon.systems.kubernetes.snapshot import Objects

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.makers import Fleet, Rollout
+from gnomon.systems.kubernetes.fleet import Fleet, Rollout
 from gnomon.systems.kubernetes.placed import PlacedController
 from gnomon.systems.kubernetes.workloads import StatefulSet
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.systems.kubernetes.objects import Labels, LabelSelector, NodeSelectorTerm
+from gnomon.systems.kubernetes.constraints import LabelSelector, NodeSelectorTerm
+from gnomon.systems.kubernetes.objects import Labels
 
 READ_WRITE_ONCE_POD: Final = "ReadWriteOncePod"
 WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"

@@ -8,10 +8,11 @@ from typing import Any, Final, TypedDict
 
 from gnomon.systems.kubernetes.annotations import read_annotations
 from gnomon.systems.kubernetes.cluster_fields import read_claim
+from gnomon.systems.kubernetes.constraints import LabelSelector
 from gnomon.systems.kubernetes.cron import parse
 from gnomon.systems.kubernetes.fields import Fields
 from gnomon.systems.kubernetes.names import invalid
-from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, PodSpec
+from gnomon.systems.kubernetes.objects import Labels, Owner, PodSpec
 from gnomon.systems.kubernetes.pod_fields import read_conditions, read_owner
 from gnomon.systems.kubernetes.selector_fields import read_label_selector, read_value_selector
 from gnomon.systems.kubernetes.selectors import selects

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gnomon.systems.kubernetes.objects import Labels, LabelSelector, Owner, PodSpec
+from gnomon.systems.kubernetes.constraints import LabelSelector
+from gnomon.systems.kubernetes.objects import Labels, Owner, PodSpec
 from gnomon.systems.kubernetes.storage import PersistentVolumeClaim
 
 IntOrPercent = int | str
@@ -141,6 +142,15 @@ class Job(Workload):
     success_rules: tuple[SuccessRule, ...] = ()
     selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
+
+    @property
+    def places(self) -> int:
+        """How many pods there are to be in all, each with a place of its own.
+
+        >>> Job("j", completions=5, parallelism=2).places, Job("j", completions=None, parallelism=3).places
+        (5, 3)
+        """
+        return self.parallelism if self.completions is None else self.completions
 
 
 @dataclass(frozen=True, slots=True)

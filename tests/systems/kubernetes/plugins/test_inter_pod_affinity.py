@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from gnomon.systems.kubernetes.constraints import ZONE, Affinity, LabelSelector, PodAffinityTerm, Requirement
+from gnomon.systems.kubernetes.constraints import WeightedPodAffinityTerm as Weighted
 from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import ZONE, Affinity, LabelSelector, Node, Pod, PodAffinityTerm, Requirement
-from gnomon.systems.kubernetes.objects import WeightedPodAffinityTerm as Weighted
+from gnomon.systems.kubernetes.objects import Node, Pod
 from gnomon.systems.kubernetes.profile import AffinityArgs
 from gnomon.systems.kubernetes.state import Surroundings
 from tests.systems.kubernetes.build import app, node, pod, points, refusals, scheduler

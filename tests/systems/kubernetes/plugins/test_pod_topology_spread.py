@@ -3,20 +3,17 @@
 import math
 from typing import Any
 
-from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     SCHEDULE_ANYWAY,
     ZONE,
     LabelSelector,
-    Node,
-    Owner,
-    Pod,
-    Service,
     Taint,
     TopologySpreadConstraint,
 )
+from gnomon.systems.kubernetes.cycle import Scheduler
+from gnomon.systems.kubernetes.objects import Node, Owner, Pod, Service
 from gnomon.systems.kubernetes.profile import SpreadArgs
 from gnomon.systems.kubernetes.state import Surroundings
 from gnomon.systems.kubernetes.workloads import ReplicaSet

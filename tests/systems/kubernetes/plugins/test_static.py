@@ -4,17 +4,15 @@ from typing import Any
 
 import pytest
 
-from gnomon.systems.kubernetes.objects import (
+from gnomon.systems.kubernetes.constraints import (
     Affinity,
-    Container,
-    ContainerPort,
-    Image,
     NodeSelectorTerm,
     PreferredNodeTerm,
     Requirement,
     Taint,
     Toleration,
 )
+from gnomon.systems.kubernetes.objects import Container, ContainerPort, Image
 from gnomon.systems.kubernetes.plugins.node_affinity import narrowed
 from tests.systems.kubernetes.build import MIB, node, pod, points, refusals, scheduler
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from gnomon.systems.kubernetes.constraints import ZONE, NodeSelectorTerm, Requirement
 from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import ZONE, Node, NodeSelectorTerm, Pod, Requirement, Volume
+from gnomon.systems.kubernetes.objects import Node, Pod, Volume
 from gnomon.systems.kubernetes.plugins.volume_restrictions import IN_USE
 from gnomon.systems.kubernetes.state import Surroundings
 from gnomon.systems.kubernetes.storage import PersistentVolume, PersistentVolumeClaim, StorageClass

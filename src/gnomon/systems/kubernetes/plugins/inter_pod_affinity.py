@@ -11,7 +11,7 @@ from collections import defaultdict
 import numpy as np
 
 from gnomon.systems.kubernetes.census import ANTI, PREFERRED, REQUIRED
-from gnomon.systems.kubernetes.objects import PodAffinityTerm
+from gnomon.systems.kubernetes.constraints import PodAffinityTerm
 from gnomon.systems.kubernetes.plugins.base import MAX_SCORE, ClusterScore, Filter, Nodes, Query, Scope, by_text
 from gnomon.systems.kubernetes.state import Domains, Ints, Mask
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.systems.kubernetes.objects import NodeSelectorTerm, Requirement
+from gnomon.systems.kubernetes.constraints import NodeSelectorTerm, Requirement
 from gnomon.systems.kubernetes.plugins.base import Filter, Nodes, Query, Scope, Score, by_highest, by_text
 from gnomon.systems.kubernetes.selectors import meets
 from gnomon.systems.kubernetes.shapes import Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.systems.kubernetes.objects import Taint
+from gnomon.systems.kubernetes.constraints import Taint
 from gnomon.systems.kubernetes.plugins.base import Filter, Nodes, Query, Scope, by_text
 from gnomon.systems.kubernetes.selectors import untolerated
 from gnomon.systems.kubernetes.state import Ints

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gnomon.systems.kubernetes.census import Kind
-from gnomon.systems.kubernetes.objects import DO_NOT_SCHEDULE, HOSTNAME, LabelSelector, Requirement
+from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE, HOSTNAME, LabelSelector, Requirement
 from gnomon.systems.kubernetes.plugins.base import MAX_SCORE, ClusterScore, Filter, Nodes, Query, Scope, by_text
 from gnomon.systems.kubernetes.plugins.node_affinity import required_mask
 from gnomon.systems.kubernetes.selectors import selects, selects_equal, untolerated

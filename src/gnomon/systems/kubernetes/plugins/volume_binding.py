@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gnomon.systems.kubernetes.objects import ZONE, Pod
+from gnomon.systems.kubernetes.constraints import ZONE
+from gnomon.systems.kubernetes.objects import Pod
 from gnomon.systems.kubernetes.plugins.base import Filter, Nodes, Query, Scope
 from gnomon.systems.kubernetes.plugins.node_affinity import terms_mask
 from gnomon.systems.kubernetes.state import Ints, Mask, State

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gnomon.systems.kubernetes.objects import REGION, ZONE
+from gnomon.systems.kubernetes.constraints import REGION, ZONE
 from gnomon.systems.kubernetes.plugins.base import Filter, Nodes, Query, Scope, by_text
 from gnomon.systems.kubernetes.state import Ints
 from gnomon.systems.kubernetes.volumes import same_zone
