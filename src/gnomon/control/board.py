@@ -108,6 +108,10 @@ class Board:
         found: list[int] = self.w.member[first : first + int(self.w.size[u])].tolist()
         return found
 
+    def head(self, task: int) -> int:
+        """The first task of its unit, which stands for it where one does."""
+        return int(self.w.member[self.w.first[self.w.unit[task]]])
+
     def placed(self, node: int) -> list[int]:
         """The tasks that have a place on a node."""
         state = self.w.state
@@ -186,24 +190,23 @@ class Board:
 
     def start_here(self, task: int, node: int, bits: int, cause: int) -> None:
         """Start a task outside the queue, on a place that is free."""
-        w = self.room()
-        w.node[task], w.devices[task] = node, bits
-        moves.occupy(w, task, -1, False)
-        charge(w, int(w.tenant[w.unit[task]]), int(w.shape[task]), 1)
-        w.at[TASKS_INSIDE] += 1
-        moves.start(w, task, cause)
+        moves.start(self._take_place(task, node, bits), task, cause)
 
     def hold_here(self, task: int, node: int, bits: int, cause: int) -> int:
         """Let a task hold a place that is free until it is started there, or loses it. The row."""
-        w = self.room()
-        w.node[task], w.devices[task] = node, bits
-        moves.occupy(w, task, -1, False)
-        charge(w, int(w.tenant[w.unit[task]]), int(w.shape[task]), 1)
-        w.at[TASKS_INSIDE] += 1
+        w = self._take_place(task, node, bits)
         w.at[HELD] += 1
         w.state[task] = int(State.HELD)
         w.start_row[task] = self.row(Kind.HOLD, task=task, node=node, cause=cause, reason=Reason.PEERS, value=bits)
         return int(w.start_row[task])
+
+    def _take_place(self, task: int, node: int, bits: int) -> World:
+        w = self.room()
+        w.node[task], w.devices[task] = node, bits
+        moves.occupy(w, task, -1, False)
+        charge(w, int(w.tenant[w.unit[task]]), int(w.shape[task]), 1)
+        w.at[TASKS_INSIDE] += 1
+        return w
 
     def start_held(self, task: int, cause: int) -> None:
         """Start a task in the place that it holds."""

@@ -107,17 +107,15 @@ class Control:
         plans = Plans(scenario, board)
         machines = Machines(scenario, board, timers, plans, node_of)
         plane = Plane(scenario, board, timers, node_of)
-        again = Redistribution(scenario, board, timers, machines, plans)
         copies = Copies(scenario, board, timers, machines, plans)
-        drains = Drains(scenario, board, machines, again)
         results = Results(scenario, board, timers, plans)
+        again = Redistribution(scenario, board, timers, plans=plans, copies=copies, results=results)
+        drains = Drains(scenario, board, machines, again)
         using = Using(board, timers, machines, again, copies)
         strikes = Strikes(scenario, board, timers, machines, plane, again, copies, drains, results, using, node_at)
         machines.over, machines.incident = copies.over, using.incident
         plane.give_up, plane.unreachable, plane.reachable = strikes.give_up, strikes.unreachable, strikes.reachable
-        again.take_over, again.orphan, results.queue = copies.take_over, copies.orphan, again.queue
-        again.stop_after, again.submit, again.forget_needs = copies.stop_after, results.submit, results.cancel
-        again.start_copy = copies.start
+        results.queue, results.undo = again.queue, again.undo
         self._board, self._timers, self._plans, self._machines, self._plane = board, timers, plans, machines, plane
         self._again, self._copies, self._drains, self._results = again, copies, drains, results
         self._strikes, self._schedule, self._fault_timer = strikes, Schedule(scenario), -1
@@ -126,8 +124,6 @@ class Control:
         self._progress, self._seen = Progress(board, plans), 0
         ends = [fault.until_ns for fault in scenario.faults if isinstance(fault, Failure)]
         self._healed_ns = max((end for end in ends if end < NEVER), default=0)
-        again.beaten, again.must_wait, again.recheck = copies.beaten, results.must_wait, results.recheck
-        results.undo = again.undo
         self._placer = placer(scenario, board, timers, node_at, again) if placer else None
         again.placer = self._placer
         if self._placer is not None and self._placer.gives_up:

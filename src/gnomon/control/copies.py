@@ -25,8 +25,7 @@ class Copies:
     """The attempts that do not count. Each has its place set aside, for it takes it whether it counts or not."""
 
     def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
-        self._scenario, self._board, self._timers = scenario, board, timers
-        self._machines, self._plans = machines, plans
+        self._board, self._timers, self._plans, self.machines = board, timers, plans, machines
         self._rule = scenario.operation.speculation
         self._scan = -1
         work = scenario.work
@@ -42,7 +41,7 @@ class Copies:
         """The control plane has given up an attempt that it cannot reach: it runs on, or has run to its end; or
         (STOPPING) one that runs on until it has stopped."""
         board = self._board
-        self._machines.orphan(attempt)
+        self.machines.orphan(attempt)
         board.withhold(attempt.task, attempt.node, attempt.devices, 1)
         attempt.copy_row = board.row(
             Kind.COPY,
@@ -62,7 +61,7 @@ class Copies:
         board, task = self._board, attempt.task
         if not attempt.speculative:
             self.stop(attempt, Reason.FINISHED, attempt.copy_row)
-        elif attempt.node not in self._machines.cut:
+        elif attempt.node not in self.machines.cut:
             row = self.stop(attempt, Reason.WON, attempt.copy_row)
             if board.state(task) is State.RUNNING:
                 board.end_now(task, Kind.END, row)
@@ -80,7 +79,7 @@ class Copies:
             reason=reason,
             value=board.now - attempt.start_ns,
         )
-        self._machines.forget(attempt)
+        self.machines.forget(attempt)
         board.offer(attempt.node, row)
         return row
 
@@ -88,14 +87,14 @@ class Copies:
         """A copy has so long to stop; one behind a partition does not hear of that."""
 
         def stop() -> None:
-            if attempt.key in self._machines.attempts and attempt.node not in self._machines.cut:
+            if attempt.key in self.machines.attempts and attempt.node not in self.machines.cut:
                 self.stop(attempt, Reason.STOPPING, attempt.copy_row)
 
         self._timers.at(self._board.now + grace_ns, stop)
 
     def stop_all_on(self, node: int, reason: Reason, cause: int) -> None:
         """The copies on a node are over."""
-        for attempt in self._machines.on(node):
+        for attempt in self.machines.on(node):
             if not attempt.counts:
                 self.stop(attempt, reason, cause)
 
@@ -110,7 +109,7 @@ class Copies:
         assert self._rule is not None
         state = self._board.w.state[self._tasks]
         done, running = (np.add.reduceat((state == one).astype(np.int64), self._first) for one in _COMPARED)
-        copied = {attempt.task for attempt in self._machines.copies() if attempt.speculative}
+        copied = {attempt.task for attempt in self.machines.copies() if attempt.speculative}
         for job in np.flatnonzero((done > 0) & (running > 0)).tolist():
             first = self._first[job]
             self._look_at(self._tasks[first : first + self._size[job]], copied)
@@ -145,19 +144,19 @@ class Copies:
     def start(self, task: int, node: int, length_ns: int) -> None:
         """Start a second copy on a node that has room for it."""
         board, w = self._board, self._board.w
-        self._machines.look_at(int(w.node[task]))
+        self.machines.look_at(int(w.node[task]))
         devices = int(choose_devices(w, node, task, False))
         board.withhold(task, node, devices, 1)
         w.watch[task] |= GIVES
         row = board.row(
             Kind.COPY, task=task, node=node, cause=int(w.start_row[task]), reason=Reason.SPECULATIVE, value=devices
         )
-        attempt = self._machines.begin_copy(task, node, devices, length_ns)
+        attempt = self.machines.begin_copy(task, node, devices, length_ns)
         attempt.speculative, attempt.copy_row = True, row
 
     def of(self, task: int) -> list[Attempt]:
         """The second copies of a task."""
-        return [attempt for attempt in self._machines.copies() if attempt.task == task and attempt.speculative]
+        return [attempt for attempt in self.machines.copies() if attempt.task == task and attempt.speculative]
 
     def beaten(self, task: int, row: int) -> None:
         """The attempt that counts is over: second copies of it are not wanted any more."""
@@ -167,12 +166,12 @@ class Copies:
     def take_over(self, task: int, cause: int) -> bool:
         """The attempt that counted has failed: a second copy that runs counts now. Whether there is one."""
         for attempt in self.of(task):
-            if attempt.alive and attempt.node not in self._machines.cut and attempt.end_ns < NEVER:
+            if attempt.alive and attempt.node not in self.machines.cut and attempt.end_ns < NEVER:
                 row = self.stop_for_promotion(attempt, cause)
                 self._board.w.fate[task] = int(Kind.END)
                 self._board.w.watch[task] &= ~FAILS
                 self._board.start_here(task, attempt.node, attempt.devices, row)
-                self._machines.promote(attempt)
+                self.machines.promote(attempt)
                 return True
         return False
 

@@ -44,7 +44,7 @@ class Drains:
     def go_on(self) -> None:
         """Send away whom the budgets let go now."""
         for node, row in self._draining.items():
-            if self._waits and (node in self._machines.cut or node in self._machines.dead):
+            if self._waits and self._machines.is_silent(node):
                 continue  # nobody knows whether they have stopped
             for task in self._board.placed(node):
                 if self._board.w.node[task] != node or self._board.state(task) not in _PLACED:

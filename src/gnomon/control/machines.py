@@ -56,13 +56,17 @@ class Machines:
         key = self._of_task.get(task)
         return None if key is None else self.attempts[key]
 
+    def is_silent(self, node: int) -> bool:
+        """Whether nothing is heard of a node: it has stopped, or is cut off."""
+        return node in self.dead or node in self.cut
+
     def look_at(self, node: int) -> list[Attempt]:
         """Look at a node from now on: all that runs there."""
         self._board.w.watch_node[node] = 1
         for task in self._board.placed(node):
             if task not in self._of_task and self._board.state(task) is State.RUNNING:
                 attempt = self._adopt(task)
-                if node in self.dead or node in self.cut:  # it has just been started there
+                if self.is_silent(node):  # it has just been started there
                     self._strand(attempt)
         return self.on(node)
 
@@ -78,7 +82,7 @@ class Machines:
         if task in self._of_task:
             return self.attempts[self._of_task[task]]
         attempt = self._adopt(task)
-        if attempt.node in self.dead or attempt.node in self.cut:  # the command to start does not arrive
+        if self.is_silent(attempt.node):  # the command to start does not arrive
             self._strand(attempt)
         elif attempt.node in self._use or self._matters(task):
             self._enter(attempt)
@@ -87,7 +91,7 @@ class Machines:
     def begin_copy(self, task: int, node: int, devices: int, plan_ns: int) -> Attempt:
         """A copy of a task starts on a node."""
         attempt = self._add(task, node, devices, plan_ns, self._board.now, counts=False)
-        if node in self.dead or node in self.cut:
+        if self.is_silent(node):
             self._strand(attempt)
         elif node in self._use or self._matters(task):
             self._enter(attempt)
@@ -139,7 +143,7 @@ class Machines:
         if not attempt.alive or attempt.begun_ns >= NEVER:
             return attempt.done_ns
         use = self._use.get(attempt.node)
-        if use is not None and attempt.key in use.ends():
+        if use is not None and attempt.key in use:
             return attempt.done_ns + use.done_ns(attempt.key, self._board.now)
         return attempt.done_ns + max(0, self._board.now - attempt.begun_ns)
 
@@ -307,7 +311,7 @@ class Machines:
         """Let an attempt take part in the use of its node."""
         work, now = self._scenario.work, self._board.now
         use = self._activate(attempt.node)
-        if not attempt.alive or attempt.key in self._entered(attempt.node):
+        if not attempt.alive or attempt.key in use:
             return
         shape = work.shapes[int(work.shape[attempt.task])]
         recovery = work.recovery_of(attempt.task)
@@ -326,12 +330,9 @@ class Machines:
         if refresh:
             self._refresh(attempt.node)
 
-    def _entered(self, node: int) -> dict[int, int]:
-        return self._use[node].ends()
-
     def _leave_use(self, attempt: Attempt) -> None:
         use = self._use.get(attempt.node)
-        if use is not None and attempt.key in use.ends():
+        if use is not None and attempt.key in use:
             use.leave(attempt.key, self._board.now)
             self._refresh(attempt.node)
 
@@ -356,7 +357,7 @@ class Machines:
 
     def _relax(self, node: int) -> None:
         """Stop looking at a node on which nothing can become of anybody."""
-        if node in self.dead or node in self.cut or self._faulty.get(node):
+        if self.is_silent(node) or self._faulty.get(node):
             return
         attempts = self.on(node)
         if any(not attempt.counts or not attempt.alive or self._matters(attempt.task) for attempt in attempts):

@@ -3,13 +3,14 @@ place or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from gnomon.control.attempt import Attempt
 from gnomon.control.board import CORDONED, PRESSED, Board
-from gnomon.control.machines import Machines
+from gnomon.control.copies import Copies
 from gnomon.control.placer import Placer
 from gnomon.control.plans import Plans
+from gnomon.control.results import Results
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.streams import stream
@@ -44,7 +45,8 @@ _OUT = (State.KILLED, State.REJECTED)
 
 
 class Redistribution:
-    """Decides, by the recovery of each task, what follows a failed attempt.
+    """Decides, by the recovery of each task, what follows a failed attempt; it is the
+    :class:`gnomon.control.placer.Hands` of a placer.
 
     ``fresh``: the tasks that were queued again in this instant; ``waiting``: the timers of those who wait for their
     next attempt; ``kept``: the room (node, devices) that is kept for those of them who will start in their old place;
@@ -52,9 +54,11 @@ class Redistribution:
     these nodes.
     """
 
-    def __init__(self, scenario: Scenario, board: Board, timers: Timers, machines: Machines, plans: Plans) -> None:
+    def __init__(
+        self, scenario: Scenario, board: Board, timers: Timers, *, plans: Plans, copies: Copies, results: Results
+    ) -> None:
         self._scenario, self._board, self._timers = scenario, board, timers
-        self._machines, self._plans = machines, plans
+        self._machines, self._plans, self._copies, self._results = copies.machines, plans, copies, results
         self.ladders: dict[int, Attempts] = {}
         self._draws = stream(scenario.seed, "retry delays")
         self._failures: dict[tuple[int, int], int] = {}
@@ -64,15 +68,6 @@ class Redistribution:
         self.placer: Placer | None = None
         self.in_doubt: dict[int, tuple[set[int], int]] = {}
         self._answered: dict[int, int] = {}
-        self.beaten: Callable[[int, int], None] = lambda task, cause: None
-        self.must_wait: Callable[[int, int], bool] = lambda task, cause: False
-        self.recheck: Callable[[int], None] = lambda cause: None
-        self.take_over: Callable[[int, int], bool] = lambda task, cause: False
-        self.orphan: Callable[[Attempt, int, Reason], None] = lambda attempt, cause, reason: None
-        self.start_copy: Callable[[int, int, int], None] = lambda task, node, length_ns: None
-        self.stop_after: Callable[[Attempt, int], None] = lambda attempt, grace_ns: None
-        self.submit: Callable[[int, int], None] = lambda task, at_ns: None
-        self.forget_needs: Callable[[int], None] = lambda task: None
 
     def fail(
         self,
@@ -124,10 +119,9 @@ class Redistribution:
         if elapsed != ran_ns:  # it was slow, or stood still
             self._board.details[row] = {"ran": elapsed}
         if attempt is not None and attempt.runs and attempt.node in self._machines.cut:
-            self.orphan(attempt, row, Reason.ORPHANED)
+            self._copies.orphan(attempt, row)
         elif attempt is not None and attempt.runs and grace_ns:
-            self.orphan(attempt, row, Reason.STOPPING)
-            self.stop_after(attempt, grace_ns)
+            self._stop_slowly(attempt, row, grace_ns)
         elif attempt is not None:
             self._machines.forget(attempt)
         return row
@@ -138,11 +132,15 @@ class Redistribution:
             self._machines.look_at(int(self._board.w.node[task]))
         return self._machines.of(task)
 
+    def _stop_slowly(self, attempt: Attempt, row: int, grace_ns: int) -> None:
+        """What was told to stop takes its time for that, as a copy."""
+        self._copies.orphan(attempt, row, Reason.STOPPING)
+        self._copies.stop_after(attempt, grace_ns)
+
     def runs(self, task: int) -> bool:
         """Whether the attempt of a task that counts runs on a node that is neither stopped nor cut off."""
-        node = int(self._board.w.node[task])
-        here = node not in self._machines.dead and node not in self._machines.cut
-        return here and self._board.state(task) is State.RUNNING
+        silent = self._machines.is_silent(int(self._board.w.node[task]))
+        return not silent and self._board.state(task) is State.RUNNING
 
     def withdraw(self, task: int, cause: int, *, grace_ns: int = 0) -> None:
         """A task is not wanted any more. One that runs has ``grace_ns`` to stop, and keeps its place as long."""
@@ -151,13 +149,12 @@ class Redistribution:
             attempt = self._looked_at(task) if grace_ns else None
             board.end_now(task, Kind.CANCEL, cause)
             if attempt is not None and attempt.runs:
-                self.orphan(attempt, int(board.w.at[ROWS]) - 1, Reason.STOPPING)
-                self.stop_after(attempt, grace_ns)
+                self._stop_slowly(attempt, int(board.w.at[ROWS]) - 1, grace_ns)
         elif state in (State.WAITING, State.HELD):
             board.withdraw(task, cause)
         elif state is State.DELAYED:
             self.cancel(task)
-            self.forget_needs(task)
+            self._results.cancel(task)
             board.withdraw_delayed(task, cause)
 
     def _answer(
@@ -184,10 +181,10 @@ class Redistribution:
             answer = self.placer.answer(task, reason, row, answer)
         number = self._plans.attempt.get(task, 0) + 1
         board.details[row] = {**board.details.get(row, {}), **details, "attempt": number, "retries": answer.limit}
-        if len(members) == 1 and self.take_over(task, row):
+        if len(members) == 1 and self._copies.take_over(task, row):
             return
         for member in members:
-            self.beaten(member, row)
+            self._copies.beaten(member, row)
         if len(members) > 1:
             self._answered[int(board.w.unit[task])] = int(board.w.at[ROWS])
         if not (answer.retry and retriable):
@@ -225,7 +222,7 @@ class Redistribution:
                 self._plans.saved_ns.pop(peer, None)
                 undone = True
         if undone:
-            self.recheck(row)
+            self._results.recheck(row)
 
     def undo(self, task: int, cause: int) -> None:
         """The result of a task that was done is lost: it is made again, and its gang with it."""
@@ -246,7 +243,7 @@ class Redistribution:
     def queue(self, task: int, cause: int) -> None:
         """The unit of a task stands in its queue again, as soon as all is there that it reads."""
         self.waiting.pop(task, None)
-        if self.must_wait(task, cause) or self._may_run_still(task, cause):
+        if self._results.must_wait(task, cause) or self._may_run_still(task, cause):
             return
         if self.placer is not None:
             self.placer.enter(task, self._board.stand_by(task, cause, self._plans.attempt.get(task, 0)))
@@ -263,8 +260,8 @@ class Redistribution:
     def _stay(self, task: int, row: int, answer: Answer, place: tuple[int, int]) -> None:
         """Try again on the same node, which keeps the room for it."""
         board, (node, bits) = self._board, place
-        away = node in self._machines.dead or node in self._machines.cut
-        if away or board.w.closed[node] & ~(CORDONED | PRESSED):  # these do not stop those who are there
+        closed = board.w.closed[node] & ~(CORDONED | PRESSED)  # these do not stop those who are there
+        if closed or self._machines.is_silent(node):
             self._queue_later(task, row, answer)
             return
         board.withhold(task, node, bits, 1)
@@ -274,8 +271,7 @@ class Redistribution:
         def again() -> None:
             self.waiting.pop(task, None)
             kept = self._give_up_room(task)
-            away = node in self._machines.dead or node in self._machines.cut
-            if not kept or away or over_limit(board.w, int(board.w.unit[task])):
+            if not kept or self._machines.is_silent(node) or over_limit(board.w, int(board.w.unit[task])):
                 self.queue(task, last)
             else:
                 board.start_here(task, node, bits, last)
@@ -330,7 +326,11 @@ class Redistribution:
 
     def copy(self, task: int, node: int, length_ns: int) -> None:
         """A second attempt of a running task."""
-        self.start_copy(task, node, length_ns)
+        self._copies.start(task, node, length_ns)
+
+    def submit(self, task: int, at_ns: int) -> None:
+        """A task that is not submitted by the scenario is so at a time."""
+        self._results.submit(task, at_ns)
 
     def is_up(self, node: int) -> bool:
         """Whether a node has not stopped."""
@@ -346,7 +346,7 @@ class Redistribution:
 
     def cancel(self, task: int) -> None:
         """A task that waits for its next attempt is not wanted any more."""
-        self.in_doubt.pop(self._board.members(task)[0], None)
+        self.in_doubt.pop(self._board.head(task), None)
         for member in self._board.members(task):
             timer = self.waiting.pop(member, None)
             if timer is not None:

@@ -35,16 +35,12 @@ class Results:
         for task, others in self._needs.items():
             for other in others:
                 self._readers.setdefault(other, []).append(task)
-        self._heads = sorted({self._head(task) for task in self._needs})
+        self._heads = sorted({self._board.head(task) for task in self._needs})
         self._waiting: dict[int, int] = {}
         self.coming = 0
         self._gone: set[int] = set()
         self.queue: Callable[[int, int], None] = lambda task, cause: None
         self.undo: Callable[[int, int], None] = lambda task, cause: None
-
-    def _head(self, task: int) -> int:
-        """The first task of its unit, which stands for it here."""
-        return self._board.members(task)[0]
 
     def begin(self) -> None:
         """Enter when those who read results are submitted, and watch those who make them."""
@@ -63,7 +59,7 @@ class Results:
     def _arrive(self, task: int) -> None:
         """The unit of a task is submitted: it waits for results, or in its queue."""
         self.coming -= 1
-        board, head, row = self._board, self._head(task), -1
+        board, head, row = self._board, self._board.head(task), -1
         for member in board.members(head):
             if board.state(member) is State.KILLED:  # it was withdrawn, and is wanted again: it has all before it
                 self._plans.next(member)
@@ -77,7 +73,7 @@ class Results:
 
     def must_wait(self, task: int, row: int) -> bool:
         """Whether the unit of a task cannot be queued yet; it is when all is there that it reads."""
-        head = self._head(task)
+        head = self._board.head(task)
         if self._ready(head):
             return False
         self._wait(head, row)
@@ -96,7 +92,7 @@ class Results:
         """A task is done: who has all that it needs now is queued."""
         self._gone.discard(task)
         for reader in self._readers.get(task, ()):
-            head = self._head(reader)
+            head = self._board.head(reader)
             if head in self._waiting and self._ready(head):
                 del self._waiting[head]
                 self.queue(head, row)
@@ -131,7 +127,7 @@ class Results:
 
     def cancel(self, task: int) -> None:
         """The unit of a task that waits for results is not wanted any more."""
-        self._waiting.pop(self._head(task), None)
+        self._waiting.pop(self._board.head(task), None)
 
     @property
     def waiting(self) -> list[int]:

@@ -1,6 +1,8 @@
 """The simulated world: clock and event heap, ledger, causal log, random streams, and the run loop.
 
-``run.run`` drives a world through ``advance`` (handed in as a value by a composition, see
-:mod:`gnomon.scheduling.pipeline`) until nothing is left to happen or a limit is reached. The kernels are plain
-functions over columns; :mod:`gnomon.engine.compiling` makes the fast form of the same functions.
+``run.run`` drives a world (``world.World``: all state, as columns) through ``advance`` (handed in as a value, see
+:mod:`gnomon.scheduling.pipeline`) until nothing is left to happen or a limit is reached. Ends stand in ``agenda``, what
+is free in ``ledger``, what happened in ``log`` (``record.emit`` writes it, ``outcome`` folds it into a row a task);
+``invariants.check`` holds the world to its rules. The kernels are plain functions over columns: ``compiling`` marks
+them, ``fast.compiled`` makes the fast form of the same functions. ``journal`` keeps what came from outside.
 """

@@ -51,7 +51,7 @@ class NodeUse:
     def enter(self, one: Running, now: int) -> None:
         """An attempt begins. Raises ValueError if one of that key is there."""
         self._forward(now)
-        if one.task in self._state.attempts:
+        if one.task in self:
             raise ValueError(f"an attempt {one.task} runs on the node already")
         quiet = self.is_idle()
         attempt = begin(one, self._state.enforcement, now)
@@ -59,6 +59,10 @@ class NodeUse:
         self._state.add(attempt)
         if not (quiet and self.is_idle()):
             self._changed(now)
+
+    def __contains__(self, task: int) -> bool:
+        """Whether an attempt of that key is there, dead or alive."""
+        return task in self._state.attempts
 
     def leave(self, task: int, now: int) -> int:
         """An attempt is gone (it ended, died, was taken away): how many ns of its plan are done."""

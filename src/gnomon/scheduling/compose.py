@@ -1,4 +1,4 @@
-"""From a scenario to a world: the columns, and the policy as numbers. Everything static is worked out here, once."""
+"""From a scenario to a world: its columns, its policy as numbers, its units in their order; all of it once."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.run import Advance
-from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, DECIDED, I64, NOW, PROMISED, TIMER, World
+from gnomon.engine.world import AT_SIZE, BLOCKED, CHOSEN, I64, NOW, PROMISED, TIMER, World
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import PYTHON_ORDER, PYTHON_PLACEMENT, Scenario
 from gnomon.scheduling import codes
-from gnomon.scheduling.custom import Order, Placement, View, is_dynamic, keys_of
-from gnomon.scheduling.events import next_time
-from gnomon.scheduling.layout import (
+from gnomon.scheduling.columns import (
     Columns,
-    Layout,
-    lay_out,
     node_columns,
     shape_columns,
-    shape_verdicts,
+    spare_columns,
+    task_columns,
+    tenant_columns,
+    unit_columns,
     window_columns,
 )
+from gnomon.scheduling.custom import Order, Placement, View, ask_order, is_dynamic
+from gnomon.scheduling.events import next_time
+from gnomon.scheduling.layout import Layout, lay_out
 from gnomon.scheduling.ordering import KEYS, Units, ranks
 from gnomon.scheduling.pipeline import advance
-from gnomon.scheduling.placing import ASK_PYTHON
-from gnomon.scheduling.seats import seat_all
 from gnomon.scheduling.tables import score_columns
+from gnomon.scheduling.verdicts import judge
 
 _FAIR = {"drf": codes.BY_DOMINANT_SHARE, "fair-share": codes.BY_DECAYED_USE, "round-robin": codes.BY_TURN}
 _WEEK_NS = 7 * 86_400 * 10**9
@@ -60,15 +60,15 @@ def compose(scenario: Scenario) -> Composition:
     columns = {**node_columns(layout), **shape_columns(layout, work.shapes)}
     columns |= window_columns(layout, scenario.cluster, work.users)
     columns |= score_columns(scenario, layout, columns, int(opt[codes.PLACEMENT]))
-    columns |= _task_columns(scenario)
-    columns |= _unit_columns(scenario, columns)
-    columns |= _tenant_columns(scenario, layout, columns)
-    columns |= _space(len(work), columns, conservative=opt[codes.BACKFILL] == codes.CONSERVATIVE)
+    columns |= task_columns(scenario)
+    columns |= unit_columns(scenario, columns)
+    columns |= tenant_columns(scenario, layout, columns, fair=opt[codes.TENANTS] != codes.BY_RANK)
+    columns |= spare_columns(len(work), columns, conservative=opt[codes.BACKFILL] == codes.CONSERVATIVE)
     opt[codes.USES_LINE] = bool(policy.backfill or scenario.preempt or len(columns["window_node"]))
     opt[codes.LIMITED] = (columns["limit"] < NEVER).any() or (columns["most_running"] < NEVER).any()
     opt[codes.SETTLED] = _is_settled(opt, columns)
     world = World(**columns, at=_scalars(), opt=opt, rate=rate)
-    _judge(world, layout, columns, work.usable)
+    judge(world, work.usable)
     view = View(world, layout.names)
     order = policy.order if callable(policy.order) else None
     units = _units(world, layout, work.deadline_ns)
@@ -77,7 +77,7 @@ def compose(scenario: Scenario) -> Composition:
     elif is_dynamic(order):
         keys = np.zeros(len(world.first), np.int64)
     else:
-        keys = keys_of(order, view, world.member[world.first].astype(np.int64))
+        keys = ask_order(order, view, world.member[world.first].astype(np.int64))
     world.rank[:] = ranks(keys, units.submit_ns, world.member[world.first])
     placement = policy.placement if callable(policy.placement) else None
     return Composition(world, advance, next_time, view, order if is_dynamic(order) else None, placement, layout.node_of)
@@ -156,175 +156,13 @@ def _refuse_combinations(scenario: Scenario, opt: I64) -> None:
             raise InputError(f"not modelled together: {what}", field="policy", found=scenario.policy.text)
 
 
-def _task_columns(scenario: Scenario) -> Columns:
-    """The tasks as they come, none of them born."""
-    work, n = scenario.work, len(scenario.work)
-    killed = (work.duration_ns > work.estimate_ns) & scenario.kill_at_limit
-    duration = np.where(killed, work.estimate_ns, np.maximum(work.duration_ns, 0))
-    return {
-        "submit": work.submit_ns.astype(np.int64),
-        "duration": duration,
-        "estimate": np.maximum(work.estimate_ns, 0),
-        "fate": np.where(killed, int(Kind.KILL), int(Kind.END)).astype(np.int8),
-        "shape": work.shape.astype(np.int32),
-        "job": work.job.astype(np.int32),
-        "user": work.user.astype(np.int32),
-        "priority": work.priority.astype(np.int64),
-        "state": np.full(n, int(State.UNBORN), np.int8),
-        "why": np.zeros(n, np.int8),
-        "start": np.full(n, NEVER, np.int64),
-        "due": np.full(n, NEVER, np.int64),
-        "node": np.full(n, -1, np.int32),
-        "devices": np.zeros(n, np.int64),
-        "ticket": np.full(n, -1, np.int64),
-        "arrive_row": np.full(n, -1, np.int32),
-        "start_row": np.full(n, -1, np.int32),
-        "watch": np.zeros(n, np.int8),
-    }
-
-
-def _unit_columns(scenario: Scenario, columns: Columns) -> Columns:
-    """Units and jobs: members side by side, a gang as one unit, the tasks of other jobs as units of their own."""
-    job, n = columns["job"], len(columns["job"])
-    member = np.argsort(job, kind="stable").astype(np.int32)
-    jobs = int(job.max(initial=-1)) + 1
-    size = np.bincount(job, minlength=jobs).astype(np.int32)
-    job_first = (np.cumsum(size) - size).astype(np.int32)
-    if scenario.gang:
-        first, count, unit = job_first, size, job.astype(np.int32)
-        latest = np.zeros(jobs, np.int64)
-        np.maximum.at(latest, job, columns["submit"])
-        columns["submit"] = latest[job]  # a gang has arrived when its last task has
-        most = np.full(jobs, -NEVER, np.int64)
-        np.maximum.at(most, job, columns["priority"])
-        columns["priority"] = most[job]  # and is as urgent as its most urgent task
-    else:
-        first, count = np.arange(n, dtype=np.int32), np.ones(n, np.int32)
-        unit = np.empty(n, np.int32)
-        unit[member] = first
-    head = member[first]
-    return {
-        "unit": unit,
-        "first": first,
-        "size": count,
-        "member": member,
-        "rank": np.zeros(len(first), np.int64),
-        "verdict": np.zeros(len(first), np.int8),
-        "after": np.full(len(first), -1, np.int32),
-        "before": np.full(len(first), -1, np.int32),
-        "arrivals": np.lexsort((head, columns["submit"][head])).astype(np.int32),
-        "slot": np.full(len(first), NEVER, np.int64),
-        "missing": size.copy(),
-        "job_first": job_first,
-        "job_count": size,
-        "avoids": np.full(jobs, -1, np.int32),
-        "avoid": np.zeros((0, len(columns["capacity"])), np.int8),
-    }
-
-
-def _tenant_columns(scenario: Scenario, layout: Layout, columns: Columns) -> Columns:
-    """Tenants with their shares and limits; one for all where nothing tells them apart."""
-    work, policy = scenario.work, scenario.policy
-    if scenario.tenants_by not in ("user", "queue"):
-        raise unknown_name("tenants_by", scenario.tenants_by, ("user", "queue"))
-    names, index = (work.users, work.user) if scenario.tenants_by == "user" else (work.queues, work.queue)
-    limited = any(t.limit is not None or t.max_running is not None for t in scenario.tenants)
-    apart = policy.order in _FAIR or limited
-    if not apart:
-        names, index = ("",), np.zeros(len(work), np.int64)
-    known = {t.name: t for t in scenario.tenants}
-    count = max(len(names), 1)
-    weight, limit = np.ones(count), np.full((count, len(layout.names)), NEVER, np.int64)
-    most = np.full(count, NEVER, np.int64)
-    for i, tenant in ((i, known[name]) for i, name in enumerate(names) if name in known and apart):
-        if not 0 < tenant.weight < float("inf"):
-            raise InputError("a weight is above 0", field=f"tenant {tenant.name}", found=tenant.weight)
-        weight[i] = tenant.weight
-        if tenant.limit is not None:
-            named = tenant.limit.names()
-            limit[i] = [tenant.limit.amount(name) if name in named else NEVER for name in layout.names]
-        if tenant.max_running is not None:
-            most[i] = tenant.max_running
-    return {
-        "tenant": index[columns["member"][columns["first"]]].astype(np.int32),
-        "head": np.full(count, -1, np.int32),
-        "tail": np.full(count, -1, np.int32),
-        "cursor": np.full(count, -1, np.int32),
-        "weight": weight,
-        "used": np.zeros((count, len(layout.names)), np.int64),
-        "limit": limit,
-        "running": np.zeros(count, np.int64),
-        "most_running": most,
-        "usage": np.zeros(count, np.float64),
-        "usage_at": np.zeros(count, np.int64),
-        "tenant_row": np.full(count, -1, np.int32),
-    }
-
-
-def _space(n: int, columns: Columns, *, conservative: bool) -> Columns:
-    """Room for what grows: agenda, line, decisions, log, profile (the last two grow on demand)."""
-    rows = 4 * n + 4096  # an arrival, a wait, a start and an end each; it grows where there are more
-    steps = 256 if conservative else 0
-    return {
-        "end_time": np.empty(n + 1, np.int64),
-        "end_ticket": np.empty(n + 1, np.int64),
-        "end_task": np.empty(n + 1, np.int32),
-        "line": np.empty(n + 1, np.int32),
-        "line_due": np.empty(n + 1, np.int64),
-        "row": np.zeros((2, columns["capacity"].shape[1]), np.int64),
-        "victims": np.empty(n + 1, np.int32),
-        "decided": np.full(int(columns["size"].max(initial=1)) + 1, ASK_PYTHON, np.int32),
-        "step_time": np.empty(steps, np.int64),
-        "step_free": np.empty((steps, *columns["capacity"].shape), np.int64),
-        "log_t": np.empty(rows, np.int64),
-        "log_instant": np.empty(rows, np.int32),
-        "log_kind": np.empty(rows, np.int8),
-        "log_subject": np.empty(rows, np.int32),
-        "log_node": np.empty(rows, np.int32),
-        "log_cause": np.empty(rows, np.int32),
-        "log_reason": np.empty(rows, np.int8),
-        "log_value": np.empty(rows, np.int64),
-    }
-
-
 def _scalars() -> I64:
+    """``World.at`` before anything has happened."""
     at = np.zeros(AT_SIZE, np.int64)
     at[[CHOSEN, PROMISED, BLOCKED]] = -1
     at[NOW] = -1
     at[TIMER] = NEVER
-    at[DECIDED] = 0
     return at
-
-
-def _judge(world: World, layout: Layout, columns: Columns, usable: np.ndarray) -> None:
-    """Find the units that can never run, and why: the first reason that holds for one of their tasks."""
-    shape_says = shape_verdicts(layout, columns)
-    says = np.where(usable, shape_says[world.shape] if len(shape_says) else 0, int(Reason.UNUSABLE))
-    by_member = says[world.member]
-    worst = np.maximum.reduceat(by_member, world.first) if len(world.first) else by_member
-    world.verdict[:] = worst
-    single = (world.size == 1) & (worst == 0)
-    over = (world.need[world.shape[world.member[world.first]]] > world.limit[world.tenant]).any(axis=1)
-    world.verdict[single & over] = Reason.OVER_LIMIT
-    fitting: dict[bytes, bool] = {}
-    for u in np.flatnonzero((world.size > 1) & (worst == 0)).tolist():
-        world.verdict[u] = _judge_gang(world, u, fitting)
-
-
-def _judge_gang(world: World, u: int, fitting: dict[bytes, bool]) -> int:
-    """``fitting``: whether gangs of these shapes, in their order, fit the empty cluster, as far as that is known."""
-    tasks = world.member[world.first[u] : world.first[u] + world.size[u]]
-    shapes = world.shape[tasks]
-    needs = world.need[shapes].sum(axis=0)
-    if (needs > world.limit[world.tenant[u]]).any() or len(tasks) > world.most_running[world.tenant[u]]:
-        return int(Reason.OVER_LIMIT)
-    kind = shapes.tobytes()
-    if kind not in fitting:
-        world.rest[:] = world.capacity
-        fitting[kind] = bool(seat_all(world, u, -1))
-        world.node[tasks] = -1
-        world.devices[tasks] = 0
-    return 0 if fitting[kind] else int(Reason.GANG_TOO_LARGE)
 
 
 def _units(world: World, layout: Layout, deadline_ns: I64) -> Units:

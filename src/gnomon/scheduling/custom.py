@@ -49,18 +49,18 @@ class View:
     """
 
     def __init__(self, world: World, names: Sequence[str]) -> None:
-        self._world = world
         self._names = list(names)
+        self.follow(world)
+
+    def follow(self, world: World) -> None:
+        """Look at this world from now on."""
+        self._world = world
         self.submit_ns = _locked(world.submit)
         self.estimate_ns = _locked(world.estimate)
         self.priority = _locked(world.priority)
         self.user = _locked(world.user)
         self.capacity = _locked(world.capacity)
         self.free = _locked(world.free)
-
-    def follow(self, world: World) -> None:
-        """Look at another world from now on."""
-        self.__init__(world, self._names)  # type: ignore[misc]
 
     @property
     def now_ns(self) -> int:
@@ -99,7 +99,7 @@ class View:
         return int(self._world.need[self._world.shape[task], self._names.index(name)]) if name in self._names else 0
 
 
-def keys_of(order: Order, view: View, tasks: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+def ask_order(order: Order, view: View, tasks: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     """Ask an order, and refuse an answer that is not one finite number a task."""
     name = getattr(order, "__name__", repr(order))
     try:
@@ -113,7 +113,7 @@ def keys_of(order: Order, view: View, tasks: npt.NDArray[np.int64]) -> npt.NDArr
     return keys
 
 
-def node_of(placement: Placement, view: View, task: int, nodes: npt.NDArray[np.int64]) -> int:
+def ask_placement(placement: Placement, view: View, task: int, nodes: npt.NDArray[np.int64]) -> int:
     """Ask a placement, and refuse an answer that is not one of the nodes offered. -1: not now."""
     name = getattr(placement, "__name__", repr(placement))
     try:

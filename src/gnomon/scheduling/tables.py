@@ -10,7 +10,8 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import E4
 from gnomon.model.scenario import Scenario
 from gnomon.scheduling import codes
-from gnomon.scheduling.layout import Columns, Layout
+from gnomon.scheduling.columns import Columns
+from gnomon.scheduling.layout import Layout
 
 _FEW_NODES = 8
 """Up to so many nodes a score is computed at each look; looking it up would not pay."""
