@@ -5,6 +5,7 @@ YARN's containers and U59 on quotas of Kubernetes for drivers: what the log says
 in an event log.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -214,8 +215,8 @@ def test_u57_those_without_shuffle_files_leave_the_others_stay(kept: Application
 
 
 def test_u57_with_a_shuffle_service_all_but_one_leave(kept: Application) -> None:
-    rules = rules_of({**DYNAMIC, "spark.shuffle.service.enabled": "true",
-                      "spark.dynamicAllocation.shuffleTracking.enabled": "false"})  # fmt: skip
+    said = {"spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "false"}
+    rules = rules_of(replace(kept, properties={**DYNAMIC, **said}))
     assert sum(one.leaves_ms < NEVER for one in idle_executors(kept, rules)) == 29
     found = ask("app", kept)
     assert any("spark.shuffle.service.enabled=true: 29 executors leave" in one.what for one in found.changes)

@@ -1,15 +1,11 @@
 """Adaptive execution by the worked examples of its rules."""
 
-from itertools import pairwise
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.systems.spark.adaptive import (
     MB,
-    broadcasts,
     coalesced,
-    skew_pieces,
     skewed,
     split_target,
     target_bytes,
@@ -44,17 +40,6 @@ def test_five_times_the_median_counts_above_256_mb() -> None:
     assert skewed([size * MB for size in (60, 60, 60, 256)]) == []
 
 
-def test_a_skewed_partition_is_cut_between_map_outputs() -> None:
-    assert skew_pieces([100 * MB] * 5, 64 * MB) == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
-
-
-def test_what_is_sent_to_all_is_small_and_not_mostly_empty() -> None:
-    assert broadcasts(10 * MB, [MB] * 10)
-    assert not broadcasts(10 * MB + 1, [MB] * 10)
-    assert broadcasts(2, [1, 1] + [0] * 8)
-    assert not broadcasts(1, [1] + [0] * 9)
-
-
 @given(st.lists(st.integers(0, 100), max_size=30), st.integers(1, 100))
 def test_joined_partitions_hold_all_that_there_was_once(sizes: list[int], target: int) -> None:
     groups = coalesced(sizes, target)
@@ -62,11 +47,3 @@ def test_joined_partitions_hold_all_that_there_was_once(sizes: list[int], target
     assert covered == sorted(set(covered))
     assert sum(sizes[number] for number in covered) == sum(sizes)
     assert all(end - start == 1 or sum(sizes[start:end]) <= target for start, end in groups)
-
-
-@given(st.lists(st.integers(0, 100), min_size=1, max_size=30), st.integers(1, 100))
-def test_pieces_of_a_skewed_partition_follow_on_one_another(maps: list[int], target: int) -> None:
-    pieces = skew_pieces(maps, target)
-    assert pieces[0][0] == 0
-    assert pieces[-1][1] == len(maps)
-    assert all(before[1] == after[0] for before, after in pairwise(pieces))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gnomon.insight.explain.phrases import Numbers
+from gnomon.insight.explain.phrases import Numbers, counted
 from gnomon.insight.spark.meanings import of_failure
-from gnomon.insight.spark.words import counted
 from gnomon.systems.spark.application import Application, Job, StageAttempt
+from gnomon.systems.spark.conf import recorded_whole
+from gnomon.systems.spark.tasks import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +29,9 @@ def abort_of(application: Application) -> Abort | None:
     return _by_stage(application, job) or _by_task(application, job) or _other(job)
 
 
-def limit_of(application: Application, option: str) -> int:
-    """``spark.task.maxFailures`` or ``spark.stage.maxConsecutiveAttempts``; both are 4 if nothing is said."""
-    said = application.properties.get(option, "")
-    return int(said) if said.isdecimal() and said.isascii() and len(said) < 10 else 4
-
-
 def fetch_failed(attempt: StageAttempt) -> bool:
     """Whether an attempt ended because it could not fetch what it reads."""
-    failed = attempt.tasks.failed
-    return any((why := failed.why(place)) is not None and why.reason == "FetchFailed" for place in range(len(failed)))
+    return any(why.reason == "FetchFailed" for _, why in attempt.tasks.reasons())
 
 
 def recomputed(application: Application, stage: int) -> int:
@@ -47,7 +41,7 @@ def recomputed(application: Application, stage: int) -> int:
 
 def _by_stage(application: Application, job: Job) -> Abort | None:
     """Fetch failures in so many attempts of a stage in a row. The set of them is cleared when the stage succeeds."""
-    limit = limit_of(application, "spark.stage.maxConsecutiveAttempts")
+    limit = recorded_whole(application, "spark.stage.maxConsecutiveAttempts")
     for stage in job.stages:
         attempts = application.attempts_of(stage)
         failed = [one for one in attempts if fetch_failed(one)]
@@ -55,10 +49,9 @@ def _by_stage(application: Application, job: Job) -> Abort | None:
             continue
         again = sum(recomputed(application, parent) for parent in application.stages[stage].parents)
         own = recomputed(application, stage)
-        ended = application.last_ms if job.ended_ms is None else job.ended_ms
         begun = min((one.submitted_ms or job.submitted_ms for one in attempts), default=job.submitted_ms)
         gone = [one.removed_ms for one in application.executors.values() if one.removed_ms is not None]
-        lost = sum(begun <= removed <= ended for removed in gone)
+        lost = sum(begun <= removed <= application.end_of(job) for removed in gone)
         text = f"job {job.id} was aborted: stage {stage} had {len(failed)} attempts in a row that could not fetch what "
         text += f"they read, and spark.stage.maxConsecutiveAttempts is {limit}. {counted(lost, 'executor')} left while "
         text += f"it ran, each with its shuffle output: {counted(again, 'map task')} and {counted(own, 'task')} of the "
@@ -70,24 +63,21 @@ def _by_stage(application: Application, job: Job) -> Abort | None:
 
 def _by_task(application: Application, job: Job) -> Abort | None:
     """One task that failed too often in one task set. Failures that are nobody's fault do not count."""
-    limit = limit_of(application, "spark.task.maxFailures")
+    limit = recorded_whole(application, "spark.task.maxFailures")
     for stage in job.stages:
         for attempt in application.attempts_of(stage):
-            failed = attempt.tasks.failed
-            counts: dict[int, list[int]] = {}
-            for place in range(len(failed)):
-                why = failed.why(place)
-                if why is not None and why.by_app and why.reason != "FetchFailed":
-                    counts.setdefault(int(failed.column("index")[place]), []).append(place)
+            tasks, counts = attempt.tasks, dict[int, list[Failure]]()
+            indices = tasks.column("index").tolist()
+            for row, why in tasks.reasons():
+                if why.by_app and why.reason != "FetchFailed":
+                    counts.setdefault(indices[row], []).append(why)
             worst = max(counts, key=lambda index: len(counts[index]), default=None)
             if worst is None or not attempt.failure:
                 continue
-            last = failed.why(counts[worst][-1])
-            assert last is not None
             count = len(counts[worst])
             reached = f", which is spark.task.maxFailures ({limit})" if count >= limit else ""
             text = f"job {job.id} was aborted: task {worst} of stage {stage} failed {count} times{reached}; "
-            text += f"the last time: {of_failure(last).what}"
+            text += f"the last time: {of_failure(counts[worst][-1]).what}"
             return Abort(job.id, "task-failures", text, {"failures": count, "limit": limit})
     return None
 

@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import Final
 
 from gnomon.insight.explain.changes import NODES, OWN, Change
-from gnomon.insight.explain.phrases import Plain
+from gnomon.insight.explain.phrases import Plain, counted
 from gnomon.insight.spark.bench import Bench, Copies, Lengths
-from gnomon.insight.spark.profile import Finding, Profile, profile_of
-from gnomon.insight.spark.words import counted, share, time
+from gnomon.insight.spark.profile import Finding, Profile, median_of, profile_of
+from gnomon.insight.spark.words import share, time
+from gnomon.systems.spark.adaptive import skewed, split_target
 from gnomon.systems.spark.application import StageAttempt
 from gnomon.systems.spark.profile import major
 
@@ -224,15 +225,17 @@ def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[I
         return
     conf = application.properties
     on = conf.get("spark.sql.adaptive.enabled", "true") == "true"
-    row, median = int(cause.object.rpartition(".")[2]), int(cause.numbers["median_bytes"] or 0)
-    size = int(cause.numbers["bytes"] or 0)
-    threshold, target = 256 * 2**20, max(64 * 2**20, median)
-    if size <= threshold or size <= 5 * median:
-        if on or not size or size <= 2 * median:
-            return
-        target = max(median, 1)
-    elif on and conf.get("spark.sql.adaptive.skewJoin.enabled", "true") == "true":
-        return  # it had its chance
+    row, sizes = int(cause.object.rpartition(".")[2]), profile.data.tolist()
+    place = profile.good.column("index").tolist().index(row)
+    size, median = sizes[place], median_of(profile.data)
+    if place in skewed(sizes):
+        if on and conf.get("spark.sql.adaptive.skewJoin.enabled", "true") == "true":
+            return  # it had its chance
+        target = split_target(sizes)
+    elif on or not size or size <= 2 * median:
+        return
+    else:
+        target = max(median, 1)  # with a lower threshold
     parts = max(2, min(-(-size // target), _maps(bench, profile.attempt)))
     what = f"let AQE split the skewed partition of the join in stage {stage} into {parts} (by map outputs)"
     yield Idea(
@@ -249,7 +252,7 @@ def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[I
 def joins(attempt: StageAttempt, bench: Bench) -> bool:
     """Whether a stage reads two shuffles for a join of a query."""
     application = bench.application
-    of = [job.sql for job in application.jobs.values() if attempt.stage.id in job.stages and job.sql is not None]
+    of = [job.sql for job in application.jobs_of(attempt.stage.id) if job.sql is not None]
     plans = [application.sql[number].plan for number in of if number in application.sql]
     return len(attempt.stage.parents) > 1 and any(join in plan for plan in plans for join in _JOINS)
 
@@ -297,7 +300,7 @@ def _fewer_partitions(bench: Bench, profile: Profile, cause: Finding) -> Iterato
 
 def partitions_option(bench: Bench, attempt: StageAttempt) -> tuple[str, str]:
     """What sets the number of a stage's partitions, and how to say it."""
-    sql = any(attempt.stage.id in job.stages and job.sql is not None for job in bench.application.jobs.values())
+    sql = any(job.sql is not None for job in bench.application.jobs_of(attempt.stage.id))
     if not attempt.stage.parents:
         if sql:
             return "spark.sql.files.maxPartitionBytes", "with a smaller or larger spark.sql.files.maxPartitionBytes"

@@ -22,8 +22,8 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import Resources
 from gnomon.scheduling.pools import FIFO
 from gnomon.systems.spark.application import Application
-from gnomon.systems.spark.conf import Conf, renamed
-from gnomon.systems.spark.delays import MS, task_cpus
+from gnomon.systems.spark.conf import Conf, recorded, task_cpus
+from gnomon.systems.spark.delays import MS
 from gnomon.systems.spark.profile import rules_of
 from gnomon.systems.spark.replay import Recorded, Replay, replay
 from gnomon.systems.spark.scenario import scenario_of, work_of
@@ -134,10 +134,9 @@ class Bench:
 @lru_cache(maxsize=1)
 def bench_of(application: Application) -> Bench:
     """The bench of an application. It may hold nothing, where no task succeeded."""
-    conf = Conf({renamed(name): value for name, value in application.properties.items()}, application.version)
     executors = executors_of(application)
     slots, hosts = tuple(slots for slots, _ in executors), tuple(host for _, host in executors)
-    found = Bench(application, replay(application), slots, hosts, conf)
+    found = Bench(application, replay(application), slots, hosts, recorded(application))
     large = sum(map(len, found.lengths.values())) > WORLD_MAX
     return replace(found, simple=True) if large and not found.counts_only() else found
 

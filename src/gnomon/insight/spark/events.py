@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from gnomon.insight.explain.chain import Link
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.spark.meanings import of_failure, of_loss
 from gnomon.insight.spark.tables import name_of
-from gnomon.insight.spark.words import counted
-from gnomon.systems.spark.application import Application, Executor, Job, StageAttempt
+from gnomon.systems.spark.application import Application, Executor, StageAttempt
 
 EVENTS_MAX: Final = 16
 """How many are told: the first ones and the last ones."""
@@ -54,18 +54,13 @@ def links(application: Application, found: list[Mishap]) -> tuple[Link, ...]:
 
 def _of_executor(application: Application, one: Executor) -> Iterator[Mishap]:
     meaning = of_loss(one.reason)
-    if one.removed_ms is None or meaning.rule in QUIET or one.removed_ms >= _last_job_ms(application):
-        return
+    if one.removed_ms is None or meaning.rule in QUIET or one.removed_ms >= application.jobs_ms[1]:
+        return  # after the last job executors leave because all is over
     outputs = outputs_on(application, one)
     with_it = f"; with it the output of {counted(outputs, 'map task')}" if outputs else ""
     yield Mishap(
         one.removed_ms, "executor-lost", f"executor {one.id} is lost: {meaning.what}{with_it}", executor=one.id
     )
-
-
-def _last_job_ms(application: Application) -> int:
-    """When the last job ended: after that executors leave because all is over."""
-    return max((job.ended_ms or application.last_ms for job in application.jobs.values()), default=application.last_ms)
 
 
 def outputs_on(application: Application, one: Executor) -> int:
@@ -85,15 +80,14 @@ def outputs_on(application: Application, one: Executor) -> int:
 def _of_attempt(application: Application, attempt: StageAttempt) -> Iterator[Mishap]:
     name, number = name_of(attempt), attempt.stage.id
     failed = attempt.tasks.failed
-    for place in range(len(failed)):
-        why = failed.why(place)
+    for place, why in failed.reasons():
         task = failed[place]
-        if why is None or why.reason in ("TaskKilled", "Resubmitted"):
+        if why.reason in ("TaskKilled", "Resubmitted"):
             continue
         text = f"task {name}.{task.index}, attempt {task.attempt}, fails on executor {failed.executor(place)}: "
         text += of_failure(why).what
         yield Mishap(task.finish_ms, "task-failed", text, number, failed.executor(place))
-    again = sum(1 for one in range(len(failed)) if (why := failed.why(one)) and why.reason == "Resubmitted")
+    again = sum(why.reason == "Resubmitted" for _, why in failed.reasons())
     if again:
         last = int(failed.column("finish_ms").max())
         text = f"{counted(again, 'task')} of stage {name} count as not done: their output is lost"
@@ -103,11 +97,6 @@ def _of_attempt(application: Application, attempt: StageAttempt) -> Iterator[Mis
     if attempt.attempt and attempt.submitted_ms is not None:
         text = f"stage {name}: {counted(attempt.planned or 0, 'task')} of {attempt.stage.tasks:,} run again"
         yield Mishap(attempt.submitted_ms, "stage-again", text, number)
-
-
-def jobs_of(application: Application, stage: int) -> list[Job]:
-    """The jobs that need a stage."""
-    return [job for job in application.jobs.values() if stage in job.stages]
 
 
 def _first(text: str) -> str:

@@ -7,18 +7,15 @@ default. ``minExecutors`` stay. With an external shuffle service shuffle files h
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gnomon.model.resources import NEVER
 from gnomon.systems.spark.application import Application
+from gnomon.systems.spark.conf import recorded_whole, time_ns_of
+from gnomon.systems.spark.delays import MS
 
 PREFIX: Final = "spark.dynamicAllocation."
-
-_UNITS: Final = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "": 1000}
-_TIME: Final = re.compile(r"(\d{1,12})\s*([a-z]*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +50,30 @@ class Idle:
         return self.until_ms - self.since_ms
 
 
-def rules_of(properties: Mapping[str, str]) -> Rules:
-    """The rules that are configured; the defaults are those of Spark 4.3.0.
+def rules_of(application: Application) -> Rules:
+    """The rules that a log records; the defaults are those of Spark 4.3.0.
 
-    >>> rules_of({"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2min"})
+    >>> said = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2min"}
+    >>> rules_of(Application("", "", "", 0, None, properties=said))
     Rules(enabled=True, idle_ms=120000, cached_ms=..., shuffle_ms=..., tracking=True, service=False, least=0)
     """
-    plain = Rules()
+    plain, properties = Rules(), application.properties
 
-    def said(name: str, default: int) -> int:
-        return _ms(properties.get(PREFIX + name, ""), default)
+    def ms(name: str, default: int) -> int:
+        """What is no time, as ``infinity``, is NEVER."""
+        text = properties.get(PREFIX + name)
+        found = time_ns_of(text) if text else default * MS
+        return NEVER if found is None or found >= NEVER else found // MS
 
-    least = properties.get(f"{PREFIX}minExecutors", "0")
     return Rules(
         enabled=properties.get(f"{PREFIX}enabled") == "true",
-        idle_ms=said("executorIdleTimeout", plain.idle_ms),
-        cached_ms=said("cachedExecutorIdleTimeout", plain.cached_ms),
-        shuffle_ms=said("shuffleTracking.timeout", plain.shuffle_ms),
+        idle_ms=ms("executorIdleTimeout", plain.idle_ms),
+        cached_ms=ms("cachedExecutorIdleTimeout", plain.cached_ms),
+        shuffle_ms=ms("shuffleTracking.timeout", plain.shuffle_ms),
         tracking=properties.get(f"{PREFIX}shuffleTracking.enabled", "true") == "true",
         service=properties.get("spark.shuffle.service.enabled") == "true",
-        least=int(least) if least.isdecimal() and least.isascii() else 0,
+        least=recorded_whole(application, f"{PREFIX}minExecutors"),
     )
-
-
-def _ms(text: str, default: int) -> int:
-    """A time as Spark writes it; without a unit it is seconds. What is no time, or ``infinity``, is NEVER."""
-    if not text:
-        return default
-    match = _TIME.fullmatch(text.strip().lower())
-    if match is None or match[2] not in _UNITS:
-        return NEVER
-    found = int(int(match[1]) * _UNITS[match[2]])
-    return NEVER if found > 10**13 else found
 
 
 def idle_executors(application: Application, rules: Rules | None = None) -> list[Idle]:
@@ -92,7 +81,7 @@ def idle_executors(application: Application, rules: Rules | None = None) -> list
 
     ``rules``: in place of those that are configured.
     """
-    rules = rules or rules_of(application.properties)
+    rules = rules or rules_of(application)
     last, outputs, cached = _facts(application)
     found = []
     for one in application.executors.values():
@@ -118,18 +107,7 @@ def _leaving(idle: list[Idle], rules: Rules) -> list[Idle]:
     leaving = sorted((one for one in idle if due[one.name] < NEVER), key=lambda one: (due[one.name], one.name))
     may = max(0, len(idle) - rules.least)
     goes = {one.name for one in leaving[:may]}
-    return [
-        Idle(
-            one.name,
-            one.cores,
-            one.since_ms,
-            one.until_ms,
-            one.outputs,
-            one.cached,
-            due[one.name] if one.name in goes else NEVER,
-        )
-        for one in idle
-    ]
+    return [replace(one, leaves_ms=due[one.name] if one.name in goes else NEVER) for one in idle]
 
 
 def _facts(application: Application) -> tuple[dict[str, int], dict[str, int], set[str]]:

@@ -8,7 +8,7 @@ its executor. What is between them is the driver's: planning, submission, the wa
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,7 +64,7 @@ class _Runs:
         self.of_stage: dict[int, list[_Run]] = {}
         self.of_executor: dict[int, list[_Run]] = {}
         self.of_task: dict[tuple[int, int, int], list[_Run]] = {}
-        runs = [_Run(one, task) for one in application.attempts for task in _counted(one)]
+        runs = [_Run(one, task) for one in application.attempts for task in one.counted()]
         for run in sorted(runs, key=_finish):
             self.of_stage.setdefault(run.attempt.stage.id, []).append(run)
             self.of_executor.setdefault(run.task.executor, []).append(run)
@@ -101,9 +101,9 @@ def critical_path(application: Application) -> list[Segment]:
     runs = _Runs(application)
     end = application.last_ms
     found: list[Segment] = []
-    jobs = sorted(application.jobs.values(), key=lambda job: -_end(job, application))
+    jobs = sorted(application.jobs.values(), key=lambda job: -application.end_of(job))
     for job in jobs:
-        ended = _end(job, application)
+        ended = application.end_of(job)
         if ended > end or (found and job.submitted_ms >= end):
             continue  # beside one that ended later
         found += _gap(ended, end, "after the last job" if not found else "between jobs")
@@ -125,18 +125,6 @@ def parts(path: Sequence[Segment]) -> list[Part]:
         total = sum(one.length_ms for one in group)
         found.append(Part(group[0].what, total, len(tasks), group[0].attempt, longest))
     return sorted(found, key=lambda part: -part.total_ms)
-
-
-def _counted(attempt: StageAttempt) -> Iterator[Task]:
-    """Attempts that took time: those whose output was lost afterwards are told twice in a log."""
-    for place, task in enumerate(attempt.tasks):
-        why = attempt.tasks.why(place)
-        if why is None or why.reason != "Resubmitted":
-            yield task
-
-
-def _end(job: Job, application: Application) -> int:
-    return application.last_ms if job.ended_ms is None else job.ended_ms
 
 
 def _gap(begin: int, end: int, what: str) -> list[Segment]:

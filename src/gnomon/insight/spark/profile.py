@@ -10,7 +10,8 @@ import numpy as np
 
 from gnomon.insight.explain.phrases import Numbers
 from gnomon.systems.spark.application import Application, StageAttempt
-from gnomon.systems.spark.facts import peak_running
+from gnomon.systems.spark.conf import task_cpus
+from gnomon.systems.spark.facts import nearest_rank, peak_running
 from gnomon.systems.spark.tasks import IntArray, Tasks
 
 STRAGGLER: Final = 2
@@ -83,8 +84,7 @@ def first_tasks(application: Application) -> frozenset[int]:
 def slots_of(application: Application) -> int:
     """How many tasks the executors took at a time, when most of them were there; where the log does not say how many
     cores they have, how many tasks ran at a time at most."""
-    cpus = application.properties.get("spark.task.cpus", "1")
-    each = max(1, int(cpus)) if cpus.isdecimal() and cpus.isascii() else 1
+    each = task_cpus(application)
     changes = []
     for one in application.executors.values():
         if one.added_ms is not None and one.cores:
@@ -100,5 +100,4 @@ def slots_of(application: Application) -> int:
 
 def median_of(values: IntArray) -> int:
     """By nearest rank, as in the facts."""
-    ordered = np.sort(values)
-    return int(ordered[max(0, -(-50 * len(ordered) // 100) - 1)])
+    return nearest_rank(sorted(values.tolist()), 50)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gnomon.insight.explain.changes import OWN, Change
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.advice import base_ms
 from gnomon.insight.spark.bench import bench_of
 from gnomon.insight.spark.events import QUIET
 from gnomon.insight.spark.meanings import Meaning, of_failure, of_loss
-from gnomon.insight.spark.words import counted, share, time
+from gnomon.insight.spark.words import share, time
 from gnomon.systems.spark.application import Application
 
 
@@ -19,16 +20,14 @@ def repairs(application: Application) -> tuple[Change, ...]:
     found = dict(_meanings(application))
     if not found:
         return ()
-    first = min(job.submitted_ms for job in application.jobs.values()) if application.jobs else 0
-    last = max((job.ended_ms or application.last_ms for job in application.jobs.values()), default=first)
-    span = base_ms(bench_of(application))
+    first, last = application.jobs_ms
+    took, span = last - first, base_ms(bench_of(application))
     failed = abort_of(application) is not None
-    gain = last - first - span
     if failed:
         effect = "then the job can end well"
-    elif span and gain * 50 > last - first:
-        effect = f"without these failures the jobs take {time(span)} instead of {time(last - first)} "
-        effect += f"(-{share(gain, last - first)})"
+    elif span and (took - span) * 50 > took:
+        effect = f"without these failures the jobs take {time(span)} instead of {time(took)} "
+        effect += f"(-{share(took - span, took)})"
     else:
         effect = "it costs little here"
     changes = []
@@ -41,16 +40,14 @@ def repairs(application: Application) -> tuple[Change, ...]:
 def _meanings(application: Application) -> Iterator[tuple[Meaning, int]]:
     """What happened, and how often: each lost executor once, and failures that are not about one."""
     counts: dict[Meaning, int] = {}
-    last = max((job.ended_ms or application.last_ms for job in application.jobs.values()), default=0)
+    last = application.jobs_ms[1] if application.jobs else 0
     for one in application.executors.values():
         meaning = of_loss(one.reason)
         if one.removed_ms is not None and one.removed_ms < last and meaning.rule not in QUIET and meaning.change:
             counts[meaning] = counts.get(meaning, 0) + 1
     for attempt in application.attempts:
-        failed = attempt.tasks.failed
-        for place in range(len(failed)):
-            why = failed.why(place)
-            if why is None or why.reason == "ExecutorLostFailure":
+        for _, why in attempt.tasks.reasons():
+            if why.reason == "ExecutorLostFailure":
                 continue
             meaning = of_failure(why)
             if meaning.rule == "exception":

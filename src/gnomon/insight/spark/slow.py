@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.spark.failed import read_failures, retries
 from gnomon.insight.spark.profile import Finding, Profile, median_of, profile_of
 from gnomon.insight.spark.stragglers import stragglers
-from gnomon.insight.spark.words import counted, share, size, time
+from gnomon.insight.spark.words import share, size, time
 from gnomon.systems.spark.application import Application, StageAttempt
 
 GC_E2: Final = 10

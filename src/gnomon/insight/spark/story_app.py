@@ -8,6 +8,7 @@ from typing import Final
 
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain.changes import Change
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.advice import (
@@ -31,7 +32,7 @@ from gnomon.insight.spark.profile import Finding
 from gnomon.insight.spark.repairs import repairs
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.tables import NOTHING, cut, name_of
-from gnomon.insight.spark.words import counted, share, time
+from gnomon.insight.spark.words import share, time
 from gnomon.systems.spark.application import Application, StageAttempt
 
 PARTS_MAX: Final = 8
@@ -135,10 +136,9 @@ def told(
     rest = [one for one in found if not is_worth(one, base) and not one.idea.saves]
     rows = [[one.idea.what, time(one.span_ms), difference(one.gain(base), base)] for one in rest]
     useless = [Listing(["TRIED", "TAKES", "CHANGE"], rows, right=(1, 2), title="WHAT WOULD NOT HELP")] if rows else []
-    jobs, stop = bench.application.jobs.values(), bench.application.last_ms
-    first = min((job.submitted_ms for job in jobs), default=0)
-    last = max((stop if job.ended_ms is None else job.ended_ms for job in jobs), default=first)
-    until = "" if all(job.ended_ms is not None for job in jobs) else " until the log stops"
+    first, last = bench.application.jobs_ms
+    ended = all(job.ended_ms is not None for job in bench.application.jobs.values())
+    until = "" if ended else " until the log stops"
     slots = sum(bench.executors)
     note = (
         f"the jobs took {time(last - first)}{until}; run again by Spark's rules on {counted(slots, 'slot')}, without "

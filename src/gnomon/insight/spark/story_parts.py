@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gnomon.insight.explain import Explanation
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.events import links, mishaps, outputs_on
 from gnomon.insight.spark.idle import idle_executors
 from gnomon.insight.spark.meanings import of_failure, of_loss
 from gnomon.insight.spark.path import critical_path, parts
+from gnomon.insight.spark.profile import median_of
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, where_time_went, why_slow
-from gnomon.insight.spark.stragglers import delay_ms
 from gnomon.insight.spark.subjects import Subject, rows_of
 from gnomon.insight.spark.tables import NOTHING, executors, name_of, stages
-from gnomon.insight.spark.words import counted, share, size, time
+from gnomon.insight.spark.words import share, size, time
 from gnomon.model.resources import NEVER
 from gnomon.systems.spark.application import Application, Job, StageAttempt
-from gnomon.systems.spark.tasks import Tasks
+from gnomon.systems.spark.tasks import LOCALITIES, Tasks
 
 
 def explain_job(application: Application, number: int) -> Explanation:
     """Where the time of a job went."""
     job = application.jobs[number]
-    end = application.last_ms if job.ended_ms is None else job.ended_ms
+    end = application.end_of(job)
     total = end - job.submitted_ms
     path = [one for one in critical_path(application) if one.begin_ms >= job.submitted_ms and one.end_ms <= end]
     own = [one for one in application.attempts if one.stage.id in job.stages and _in(one, job, end)]
@@ -90,8 +91,6 @@ def explain_task(application: Application, subject: Subject) -> Explanation:
 def _attempts(application: Application, rows: Sequence[tuple[StageAttempt, int]]) -> Listing:
     headers = ["ATTEMPT", "STAGE", "TASK ID", "EXECUTOR", "LOCALITY", "LAUNCHED", "DURATION", "HOW IT ENDED"]
     table = []
-    from gnomon.systems.spark.tasks import LOCALITIES
-
     for attempt, row in rows:
         task, why = attempt.tasks[row], attempt.tasks.why(row)
         level = LOCALITIES[task.locality] if task.locality >= 0 else NOTHING
@@ -113,10 +112,9 @@ def _attempts(application: Application, rows: Sequence[tuple[StageAttempt, int]]
 def _phases(attempt: StageAttempt, row: int) -> Listing:
     """What a task did with its time, beside the medians of its stage."""
     task, good = attempt.tasks[row], attempt.tasks.succeeded
-    delay = delay_ms(task.duration_ms, task.run_ms, task.deserialize_ms, task.result_serialize_ms)
     mine = {
         "duration": task.duration_ms,
-        "scheduler delay": delay,
+        "scheduler delay": task.delay_ms,
         "deserialize_ms": task.deserialize_ms,
         "run_ms": task.run_ms,
         "gc_ms": task.gc_ms,
@@ -169,12 +167,10 @@ def _median(good: Tasks, name: str) -> int:
     elif name == "read":
         values = good.shuffle_read_bytes
     elif name == "scheduler delay":
-        parts_ = [good.column(one) for one in ("run_ms", "deserialize_ms", "result_serialize_ms")]
-        values = (good.duration_ms - parts_[0] - parts_[1] - parts_[2]).clip(min=0)
+        values = good.delay_ms
     else:
         values = good.column(name)
-    ordered = sorted(values.tolist())
-    return int(ordered[max(0, -(-50 * len(ordered) // 100) - 1)])
+    return median_of(values)
 
 
 def explain_executor(application: Application, name: str) -> Explanation:

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain.changes import Change
+from gnomon.insight.explain.phrases import counted
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.advice import Tell, base_ms, ideas_for, ideas_for_all, joins, silent, tried
 from gnomon.insight.spark.bench import bench_of
-from gnomon.insight.spark.events import jobs_of, links, mishaps
+from gnomon.insight.spark.events import links, mishaps
 from gnomon.insight.spark.path import critical_path
 from gnomon.insight.spark.profile import Finding
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, told, why_slow
 from gnomon.insight.spark.tables import name_of, stages, state_of, summary_of_tasks
-from gnomon.insight.spark.words import counted, share, time
+from gnomon.insight.spark.words import share, time
 from gnomon.systems.spark.application import Application, StageAttempt
 
 
@@ -70,7 +71,7 @@ def _summary(application: Application, attempts: Sequence[StageAttempt], causes:
     if not path:
         text += ", so making it faster changes nothing"
     abort = abort_of(application)
-    if abort is not None and any(job.id == abort.job for job in jobs_of(application, number)):
+    if abort is not None and any(job.id == abort.job for job in application.jobs_of(number)):
         text += f". {abort.text}"
     if causes:
         text += f". {causes[0].finding.text}"
@@ -95,7 +96,7 @@ def _advise(
 
 
 def _skipped(application: Application, number: int) -> Explanation:
-    jobs = ", ".join(str(job.id) for job in jobs_of(application, number))
+    jobs = ", ".join(str(job.id) for job in application.jobs_of(number))
     text = (
         f"stage {number} was never submitted: its output was there already when job {jobs} needed it, or the job ended "
     )

@@ -124,7 +124,7 @@ def _inside(profile: Profile, row: int) -> tuple[str, str]:
             f"it spilled {size(task.disk_spilled_bytes)}",
         ),
         "scheduler-delay": (
-            delay_ms(task.duration_ms, task.run_ms, task.deserialize_ms, task.result_serialize_ms),
+            task.delay_ms,
             "most of it is the driver's (scheduler delay)",
         ),
     }
@@ -142,15 +142,6 @@ def _inside(profile: Profile, row: int) -> tuple[str, str]:
         f"the JVM used {time(cpu)} of CPU in {time(task.run_ms)}: it waited for something outside "
         "(a Python worker, a disk, a service, a slow machine)"
     )
-
-
-def delay_ms(duration: int, run: int, deserialize: int, serialize: int) -> int:
-    """Scheduler delay as Spark's UI has it: what is neither running nor (de)serialising.
-
-    >>> delay_ms(100, 80, 5, 1)
-    14
-    """
-    return max(0, duration - run - deserialize - serialize)
 
 
 def _short(name: str) -> str:

@@ -39,21 +39,3 @@ def share(part: int, whole: int) -> str:
         return "-"
     percent = 100 * part / whole
     return f"{percent:.0f} %" if percent >= 1 or not part else f"{percent:.1f} %"
-
-
-def times(value: float) -> str:
-    """How many times as much.
-
-    >>> times(2.53), times(250.4)
-    ('2.5 times', '250 times')
-    """
-    return f"{value:.1f} times" if value < 10 else f"{value:,.0f} times"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "task"), counted(1200, "task")
-    ('1 task', '1,200 tasks')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

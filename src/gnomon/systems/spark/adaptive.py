@@ -1,6 +1,6 @@
-"""Adaptive execution: how partitions are joined, split and broadcast when the true sizes are known.
+"""Adaptive execution: how partitions are joined and split when the true sizes are known.
 
-Pure rules of Spark 4.3.0 (CoalesceShufflePartitions, ShufflePartitionsUtil, OptimizeSkewedJoin, DynamicJoinSelection).
+Pure rules of Spark 4.3.0 (CoalesceShufflePartitions, ShufflePartitionsUtil, OptimizeSkewedJoin). Sizes are bytes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,6 @@ MB: Final = 2**20
 ADVISORY: Final = 64 * MB
 LEAST: Final = MB
 SKEWED: Final = 256 * MB
-BROADCAST: Final = 10 * MB
-MERGED_E4: Final = 12_000
-"""Neighbouring pieces are one up to so much of the target ..."""
-SMALL_E4: Final = 2_000
-"""... and whenever one of them is less than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,47 +92,6 @@ def split_target(sizes: Sequence[int], *, advisory: int = ADVISORY, factor: int 
     large = set(skewed(sizes, factor=factor, threshold=threshold))
     others = [size for number, size in enumerate(sizes) if number not in large]
     return max(advisory, sum(others) // len(others)) if others else advisory
-
-
-def skew_pieces(maps: Sequence[int], target: int) -> list[tuple[int, int]]:
-    """A skewed partition in pieces, each the output of neighbouring map tasks: from, to before. ``maps``: what each map
-    task wrote into it (ShufflePartitionsUtil.splitSizeListByTargetSize).
-
-    >>> skew_pieces([30, 30, 30, 30], 64), skew_pieces([60, 5, 60], 64), skew_pieces([64, 64, 10], 64)
-    ([(0, 2), (2, 4)], [(0, 2), (2, 3)], [(0, 1), (1, 3)])
-    """
-    starts, held, before = [0], 0, -1
-    for number, size in enumerate(maps):
-        if number > 0 and held + size > target:
-            before = _merge(starts, held, before, target)
-            starts.append(number)
-            held = size
-        else:
-            held += size
-    _merge(starts, held, before, target)
-    return list(zip(starts, [*starts[1:], len(maps)], strict=True))
-
-
-def _merge(starts: list[int], held: int, before: int, target: int) -> int:
-    """Join the piece that ends now with the one before it, where both are small; the size of the last piece."""
-    together = before + held
-    fits = together * 10_000 < target * MERGED_E4
-    small = min(held, before) * 10_000 < target * SMALL_E4
-    if before > -1 and (fits or small):
-        starts.pop()
-        return together
-    return held
-
-
-def broadcasts(size: int, partitions: Sequence[int], *, threshold: int = BROADCAST, non_empty_e4: int = 2_000) -> bool:
-    """Whether a side of a join is sent whole to all: it is small enough, and not mostly empty partitions, of which the
-    shuffle reads little anyway (``spark.sql.adaptive.nonEmptyPartitionRatioForBroadcastJoin``).
-
-    >>> broadcasts(10 * MB, [1] * 5), broadcasts(10 * MB + 1, [1] * 5), broadcasts(5, [5] + [0] * 9)
-    (True, False, False)
-    """
-    full = sum(part > 0 for part in partitions)
-    return 0 <= size <= threshold and full * 10_000 >= len(partitions) * non_empty_e4
 
 
 def _median(sizes: Sequence[int]) -> int:

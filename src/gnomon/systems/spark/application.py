@@ -5,10 +5,11 @@ Times are ms since 1970, as the log has them; what never happened is None.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from gnomon.systems.spark.tasks import Tasks
+from gnomon.systems.spark.tasks import Task, Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,12 @@ class StageAttempt:
         """Stage and attempt."""
         return self.stage.id, self.attempt
 
+    def counted(self) -> Iterator[Task]:
+        """The attempts of tasks that took time. A task whose output was lost afterwards ends in the log once more, as
+        ``Resubmitted``."""
+        again = {row for row, why in self.tasks.reasons() if why.reason == "Resubmitted"}
+        return (task for row, task in enumerate(self.tasks) if row not in again)
+
 
 @dataclass(frozen=True, slots=True)
 class SqlExecution:
@@ -151,13 +158,30 @@ class Application:
         """All attempts of a stage; none if it was skipped or is not known."""
         return tuple(one for one in self.attempts if one.stage.id == stage)
 
+    def jobs_of(self, stage: int) -> list[Job]:
+        """The jobs that need a stage."""
+        return [job for job in self.jobs.values() if stage in job.stages]
+
+    def end_of(self, job: Job) -> int:
+        """When a job ended, in ms; of one that had not, the last moment that the log tells of."""
+        return self.last_ms if job.ended_ms is None else job.ended_ms
+
+    @property
+    def jobs_ms(self) -> tuple[int, int]:
+        """When the first job was submitted and the last one ended; of no jobs, the last moment of the log."""
+        jobs = self.jobs.values()
+        return (
+            min((job.submitted_ms for job in jobs), default=self.last_ms),
+            max(map(self.end_of, jobs), default=self.last_ms),
+        )
+
     @property
     def skipped(self) -> tuple[int, ...]:
         """Stages that jobs need and that were never submitted: their output was there, or the job ended before."""
         needed = {stage for job in self.jobs.values() for stage in job.stages}
         return tuple(sorted(needed - {one.stage.id for one in self.attempts}))
 
-    @property
+    @cached_property
     def last_ms(self) -> int:
         """The last moment that the log tells of."""
         times = [self.started_ms, self.ended_ms]

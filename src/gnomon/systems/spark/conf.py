@@ -16,12 +16,21 @@ from gnomon.formats.files import Path, read_text
 from gnomon.model.errors import InputError, slip
 from gnomon.model.resources import E4, NEVER
 from gnomon.model.work import Note
+from gnomon.systems.spark.application import Application
 
 _MS: Final = 1_000_000
-_TIMES: Final = {"us": 1_000, "ms": _MS, "s": 1000 * _MS, "m": 60_000 * _MS, "min": 60_000 * _MS}
-_LONG: Final = {"h": 3_600_000 * _MS, "d": 86_400_000 * _MS}
+_MINUTE: Final = 60_000 * _MS
+_TIMES: Final = {
+    "us": 1_000,
+    "ms": _MS,
+    "s": 1000 * _MS,
+    "m": _MINUTE,
+    "min": _MINUTE,
+    "h": 60 * _MINUTE,
+    "d": 1440 * _MINUTE,
+}
 _SIZES: Final = {"b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40, "p": 50, "pb": 50}
-_NUMBER: Final = re.compile(r"(-?[0-9]+)([a-z]*)")
+_NUMBER: Final = re.compile(r"([0-9]{1,18})([a-z]*)")
 
 DEFAULTS: Final[Mapping[str, str]] = {
     "spark.master": "",
@@ -149,19 +158,17 @@ class Conf:
 
     def time_ns(self, name: str, unit: str = "s") -> int:
         """A time; ``unit``: of a number without one (JavaUtils.timeStringAs)."""
-        number, suffix = self._parts(name, {**_TIMES, **_LONG}, "for instance 500ms, 3s, 2min")
-        return min(number * {**_TIMES, **_LONG}[suffix or unit], NEVER)
+        found = time_ns_of(self.text(name), unit)
+        if found is None:
+            raise self._error(name, "not a number with a unit", "for instance 500ms, 3s, 2min")
+        return found
 
     def size(self, name: str, unit: str = "m") -> int:
         """Bytes; ``unit``: of a number without one (JavaUtils.byteStringAs)."""
-        number, suffix = self._parts(name, _SIZES, "for instance 512m, 1g")
-        return int(number) << _SIZES[suffix or unit]
-
-    def _parts(self, name: str, units: Mapping[str, int], allowed: str) -> tuple[int, str]:
-        found = _NUMBER.fullmatch(self.text(name).strip().lower())
-        if found is None or (found[2] and found[2] not in units) or len(found[1]) > 18 or int(found[1]) < 0:
-            raise self._error(name, "not a number with a unit", allowed)
-        return int(found[1]), found[2]
+        found = _number(self.text(name), _SIZES, unit)
+        if found is None:
+            raise self._error(name, "not a number with a unit", "for instance 512m, 1g")
+        return found[0] << found[1]
 
     def _error(self, name: str, problem: str, allowed: str) -> InputError:
         return InputError(problem, file=self.source or None, field=name, found=self.text(name), allowed=allowed)
@@ -175,6 +182,41 @@ class Conf:
         for name in self.said:
             if name not in DEFAULTS and not name.startswith(_NO_MATTER):
                 yield Note("not modelled", name, f"the option changes nothing here{slip(name, DEFAULTS)}")
+
+
+def recorded(application: Application) -> Conf:
+    """The options that a log records."""
+    said = {renamed(name): value for name, value in application.properties.items()}
+    return Conf(said, application.version)
+
+
+def recorded_whole(application: Application, name: str) -> int:
+    """A whole number that a log records, else its default: no Spark ran with what is none, and a log may be damaged."""
+    said = application.properties.get(name, "")
+    return int(said if said.isdecimal() and said.isascii() and len(said) < 10 else DEFAULTS[name])
+
+
+def task_cpus(application: Application) -> int:
+    """How many cores a task takes (``spark.task.cpus``)."""
+    return max(1, recorded_whole(application, "spark.task.cpus"))
+
+
+def time_ns_of(text: str, unit: str = "s") -> int | None:
+    """A time as Spark writes it; ``unit``: of a number without one. None for what is none.
+
+    >>> time_ns_of("2min"), time_ns_of("3", "ms"), time_ns_of("infinity")
+    (120000000000, 3000000, None)
+    """
+    found = _number(text, _TIMES, unit)
+    return None if found is None else min(found[0] * found[1], NEVER)
+
+
+def _number(text: str, units: Mapping[str, int], unit: str) -> tuple[int, int] | None:
+    """A number and what its unit stands for; None for what is not at least 0, or of no known unit."""
+    found = _NUMBER.fullmatch(text.strip().lower())
+    if found is None or (found[2] or unit) not in units:
+        return None
+    return int(found[1]), units[found[2] or unit]
 
 
 def read_conf(path: Path) -> Conf:

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from gnomon.systems.spark.application import Application, Job, StageAttempt
+from gnomon.systems.spark.conf import task_cpus
 from gnomon.systems.spark.tasks import Task
 
 MS: Final = 1_000_000
@@ -75,10 +76,7 @@ def delays(application: Application) -> Delays:
 def _tasks(application: Application) -> Iterator[_Seen]:
     """All attempts of tasks that ended, but those that were taken back later."""
     for attempt in application.attempts:
-        for place, task in enumerate(attempt.tasks):
-            why = attempt.tasks.why(place)
-            if task.finish_ms and (why is None or why.reason != "Resubmitted"):
-                yield _Seen(attempt, task)
+        yield from (_Seen(attempt, task) for task in attempt.counted() if task.finish_ms)
 
 
 def _relaunches(application: Application, seen: list[_Seen], spans: _Spans) -> Iterator[tuple[_Seen, int]]:
@@ -106,12 +104,6 @@ def _slots(application: Application, tasks: list[_Seen]) -> int:
     name = first.attempt.tasks.names[first.task.executor]
     executor = application.executors.get(name)
     return max(1, executor.cores // task_cpus(application)) if executor else 1
-
-
-def task_cpus(application: Application) -> int:
-    """``spark.task.cpus`` (1)."""
-    said = application.properties.get("spark.task.cpus", "1")
-    return max(1, int(said)) if said.isdigit() else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,11 +96,7 @@ def facts(application: Application) -> dict[str, Any]:
 
 def failures_by_kind(tasks: Tasks) -> dict[str, int]:
     """How many attempts of tasks failed, by reason and class of the exception, in the order in which they came."""
-    found: Counter[str] = Counter()
-    for failure in tasks.column("failure").tolist():
-        if failure >= 0:
-            found[tasks.failures[failure].kind] += 1
-    return dict(found)
+    return dict(Counter(why.kind for _, why in tasks.reasons()))
 
 
 def _of_attempt(one: StageAttempt, start: int) -> dict[str, Any]:

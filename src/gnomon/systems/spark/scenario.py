@@ -32,7 +32,7 @@ from gnomon.model.work import IntArray, Note, Shape, Work
 from gnomon.scheduling.pools import FAIR, Pool
 from gnomon.systems.spark.allocations import read_allocations
 from gnomon.systems.spark.application import Application
-from gnomon.systems.spark.conf import Conf, options_of, read_conf, renamed
+from gnomon.systems.spark.conf import Conf, options_of, read_conf, recorded
 from gnomon.systems.spark.delays import MS
 from gnomon.systems.spark.execution import Tasks, plan_of
 from gnomon.systems.spark.memory import memory_of
@@ -146,8 +146,7 @@ def _settings(held: Mapping[str, Sequence[str]], said: Mapping[str, object]) -> 
 def of_log(application: Application, cluster: Cluster | None = None, settings: Settings | None = None) -> Scenario:
     """The run of a log again: on its own executors or others, with its own options or others."""
     settings = settings or Settings()
-    recorded = Conf({renamed(name): value for name, value in application.properties.items()}, application.version)
-    conf = replace(recorded.merged(settings.conf.said), source=settings.conf.source)
+    conf = replace(recorded(application).merged(settings.conf.said), source=settings.conf.source)
     asked = _executors(conf) if settings.given and not (cluster or _local(settings.conf)) else None
     nodes = cluster or _local(settings.conf) or asked or recorded_cluster(application)
     again = replay(application, exact=_cores(nodes) == _cores(recorded_cluster(application)))

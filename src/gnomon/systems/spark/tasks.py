@@ -83,6 +83,11 @@ class Task:
         """What it fetched, from other executors and its own."""
         return self.remote_read_bytes + self.local_read_bytes
 
+    @property
+    def delay_ms(self) -> int:
+        """Scheduler delay as Spark's UI has it: what is neither running nor (de)serialising."""
+        return max(0, self.duration_ms - self.run_ms - self.deserialize_ms - self.result_serialize_ms)
+
 
 COLUMNS: Final = tuple(field.name for field in fields(Task))
 """The columns of :class:`Tasks`, in order."""
@@ -198,6 +203,12 @@ class Tasks:
         return self.column("remote_read_bytes") + self.column("local_read_bytes")
 
     @property
+    def delay_ms(self) -> IntArray:
+        """Scheduler delay: :attr:`Task.delay_ms`."""
+        working = self.column("run_ms") + self.column("deserialize_ms") + self.column("result_serialize_ms")
+        return np.maximum(self.duration_ms - working, 0)
+
+    @property
     def succeeded(self) -> Tasks:
         """Those that ended in success."""
         return Tasks(self.rows[self.column("failure") < 0], self.names, self.failures)
@@ -219,6 +230,12 @@ class Tasks:
         """Why a row failed; None for one that did not."""
         failure = int(self.rows[place, _COLUMN["failure"]])
         return self.failures[failure] if failure >= 0 else None
+
+    def reasons(self) -> Iterator[tuple[int, Failure]]:
+        """The rows that failed, and why."""
+        for place, failure in enumerate(self.column("failure").tolist()):
+            if failure >= 0:
+                yield place, self.failures[failure]
 
 
 def table(rows: array[int]) -> IntArray:
