@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from time import process_time
 
-from gnomon.systems.kubernetes.constraints import (
+from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     SCHEDULE_ANYWAY,
@@ -19,9 +19,9 @@ from gnomon.systems.kubernetes.constraints import (
     Requirement,
     TopologySpreadConstraint,
 )
-from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
-from gnomon.systems.kubernetes.state import State
+from gnomon.systems.kubernetes.api.objects import Container, Node, Pod, PodSpec
+from gnomon.systems.kubernetes.scheduler.cycle import Scheduler
+from gnomon.systems.kubernetes.scheduler.state import State
 
 GIB = 2**30
 ROWS = [(500, False), (1_000, False), (5_000, False), (500, True), (1_000, True), (5_000, True)]

@@ -16,10 +16,10 @@ from time import process_time
 
 from gnomon.api import Kind, Run, State, simulate
 from gnomon.model.quantity import format_seconds
-from gnomon.systems.kubernetes.annotations import DURATION
-from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
+from gnomon.systems.kubernetes.api.objects import Container, Node, Pod, PodSpec
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.read.annotations import DURATION
 from gnomon.systems.kubernetes.scenario import scenario_of
-from gnomon.systems.kubernetes.snapshot import Objects
 from gnomon.traces import openb
 
 GPU = "example.com/gpu-milli"

@@ -14,8 +14,8 @@ from gnomon.api.load import load_scenario
 from gnomon.api.run import FILES
 from gnomon.model.errors import InputError
 from gnomon.model.resources import Resources
-from gnomon.systems.kubernetes.constraints import Taint
-from gnomon.systems.kubernetes.objects import Node
+from gnomon.systems.kubernetes.api.constraints import Taint
+from gnomon.systems.kubernetes.api.objects import Node
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "kubernetes"
 

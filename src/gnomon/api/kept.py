@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pydantic import TypeAdapter
 
-FORM = 3
+FORM = 4
 """The version of the form in which runs are kept."""
 
 _SEAL = "sha256: "

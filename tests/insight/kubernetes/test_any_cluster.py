@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from gnomon.api import explain
 from gnomon.insight.explain.changes import NODES, OWN
-from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.fit_error import event_note
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.read.configuration import read_configuration
 from gnomon.systems.kubernetes.scenario import scenario_of
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.state import State, Surroundings
+from gnomon.systems.kubernetes.scheduler.cycle import Scheduler
+from gnomon.systems.kubernetes.scheduler.fit_error import event_note
+from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 from tests.systems.kubernetes import clusters
 
 

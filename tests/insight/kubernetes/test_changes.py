@@ -9,7 +9,7 @@ import yaml
 
 from gnomon.api import explain
 from gnomon.insight.explain import Explanation
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 
 

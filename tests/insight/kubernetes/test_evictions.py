@@ -8,10 +8,10 @@ from gnomon.api import explain
 from gnomon.insight.explain import Explanation
 from gnomon.insight.kubernetes.evictions import evictions
 from gnomon.model.scenario import Limits
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
+from tests.systems.kubernetes.descheduler.test_cycle import LOW, TWINS, bound, budget, owner, policy, too_big
 from tests.systems.kubernetes.play import Object, S, node, play
-from tests.systems.kubernetes.test_descheduler import LOW, TWINS, bound, budget, owner, policy, too_big
 
 
 def told(objects: list[Object], subject: str, until_s: int = 3600) -> Explanation:

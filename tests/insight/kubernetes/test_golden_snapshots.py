@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from gnomon.insight.kubernetes.moment import snapshot_moment
-from gnomon.systems.kubernetes.admission import as_created
-from gnomon.systems.kubernetes.objects import Pod
-from gnomon.systems.kubernetes.read import objects_of
-from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.apiserver.admission import as_created
+from gnomon.systems.kubernetes.read.files import objects_of
 from tests.shared import ROOT
 
 pytestmark = pytest.mark.golden

@@ -9,7 +9,7 @@ import pytest
 
 from gnomon.insight.kubernetes.moment import happens
 from gnomon.model.scenario import Limits
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 from tests.systems.kubernetes.play import S, node, pod
 

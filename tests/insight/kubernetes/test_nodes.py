@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnomon.api import explain
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 from tests.systems.kubernetes.play import node, pod
 

@@ -7,7 +7,7 @@ import pytest
 from gnomon.api import explain
 from gnomon.insight.explain import Explanation
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 from tests.systems.kubernetes.play import Object, node, pod, spec, workload
 

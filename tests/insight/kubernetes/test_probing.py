@@ -7,7 +7,7 @@ from typing import Any
 
 from gnomon.api import explain, simulate
 from gnomon.model.scenario import Limits
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 from tests.systems.kubernetes.play import S, node, pod
 

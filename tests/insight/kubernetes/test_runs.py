@@ -15,7 +15,7 @@ from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.kubernetes.reruns import in_step
 from gnomon.insight.kubernetes.resizing import with_replicas
 from gnomon.model.fault import Failure, Fault
-from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, starts, workload
 
 QUOTA: Object = {

@@ -6,9 +6,9 @@ import pytest
 
 from gnomon.insight.kubernetes.subjects import find_subject, node_named
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.objects import Node, Owner, Pod
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.workloads import CronJob
+from gnomon.systems.kubernetes.api.objects import Node, Owner, Pod
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.api.workloads import CronJob
 
 HASH = {"pod-template-hash": "7d9"}
 PODS = (

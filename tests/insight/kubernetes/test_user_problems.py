@@ -12,7 +12,7 @@ import pytest
 from gnomon.api import explain
 from gnomon.api.load import load_scenario
 from gnomon.insight.explain import Explanation
-from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.scenario import read_scenario
 
 CASES = Path(__file__).parent / "cases"

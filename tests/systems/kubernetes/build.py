@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
-from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement
+from gnomon.systems.kubernetes.api.objects import Container, Node, Pod, PodSpec
+from gnomon.systems.kubernetes.api.profile import Profile, Settings
 from gnomon.systems.kubernetes.golden import scores_by_node
-from gnomon.systems.kubernetes.objects import Container, Node, Pod, PodSpec
-from gnomon.systems.kubernetes.profile import Profile, Settings
-from gnomon.systems.kubernetes.state import State, Surroundings
+from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 
 GIB = 2**30
 MIB = 2**20

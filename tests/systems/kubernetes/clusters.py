@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from gnomon.systems.kubernetes.constraints import (
+from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     NO_EXECUTE,
@@ -23,7 +23,7 @@ from gnomon.systems.kubernetes.constraints import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from gnomon.systems.kubernetes.objects import Container, ContainerPort, Node, Pod, PodSpec
+from gnomon.systems.kubernetes.api.objects import Container, ContainerPort, Node, Pod, PodSpec
 
 MIB = 2**20
 KEYS = st.sampled_from([HOSTNAME, ZONE, "rack"])

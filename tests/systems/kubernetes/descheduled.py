@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnomon.systems.kubernetes.descheduler_view import Seen, View
-from gnomon.systems.kubernetes.descheduling import DeschedulerPolicy, Evictor, Plugin, Restarts, Utilization
-from gnomon.systems.kubernetes.descheduling import Duplicates as Duplicates
-from gnomon.systems.kubernetes.descheduling import SpreadViolations as SpreadViolations
-from gnomon.systems.kubernetes.evictor import Facts, Filter, Limits
-from gnomon.systems.kubernetes.node_utilization import balance
-from gnomon.systems.kubernetes.objects import Node, Owner, Pod
-from gnomon.systems.kubernetes.rebalancing import balance_spread, remove_duplicates, remove_restarting
+from gnomon.systems.kubernetes.api.descheduling import DeschedulerPolicy, Evictor, Plugin, Restarts, Utilization
+from gnomon.systems.kubernetes.api.descheduling import Duplicates as Duplicates
+from gnomon.systems.kubernetes.api.descheduling import SpreadViolations as SpreadViolations
+from gnomon.systems.kubernetes.api.objects import Node, Owner, Pod
+from gnomon.systems.kubernetes.descheduler.evictor import Facts, Filter, Limits
+from gnomon.systems.kubernetes.descheduler.node_utilization import balance
+from gnomon.systems.kubernetes.descheduler.rebalancing import balance_spread, remove_duplicates, remove_restarting
+from gnomon.systems.kubernetes.descheduler.view import Seen, View
 from tests.systems.kubernetes.build import pod
 
 OWNER = Owner("ReplicaSet", "replicaset-1")

@@ -11,10 +11,10 @@ import numpy as np
 from gnomon.control.timers import Timers
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.world import FROZEN, ROWS
-from gnomon.systems.kubernetes.creation import Usage
-from gnomon.systems.kubernetes.desk import Desk
-from gnomon.systems.kubernetes.objects import Pod
-from gnomon.systems.kubernetes.policies import ResourceQuota
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.api.policies import ResourceQuota
+from gnomon.systems.kubernetes.apiserver.creation import Usage
+from gnomon.systems.kubernetes.controllers.desk import Desk
 
 S = 10**9
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gnomon.systems.kubernetes.constraints import (
+from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
     PREFER_NO_SCHEDULE,
@@ -15,9 +15,9 @@ from gnomon.systems.kubernetes.constraints import (
     Taint,
     TopologySpreadConstraint,
 )
-from gnomon.systems.kubernetes.objects import Node, Pod
-from gnomon.systems.kubernetes.requests import host_ports, pod_requests
-from gnomon.systems.kubernetes.selectors import node_matches, selects, term_matches, term_selects, tolerates
+from gnomon.systems.kubernetes.api.objects import Node, Pod
+from gnomon.systems.kubernetes.api.requests import host_ports, pod_requests
+from gnomon.systems.kubernetes.api.selectors import node_matches, selects, term_matches, term_selects, tolerates
 
 Refusal = tuple[str, list[str]]
 

@@ -11,8 +11,8 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.model.fault import Failure
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Limits
-from gnomon.systems.kubernetes.fleet import Change
-from gnomon.systems.kubernetes.read import objects_of
+from gnomon.systems.kubernetes.fleets.fleet import Change
+from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of
 
 S = 10**9

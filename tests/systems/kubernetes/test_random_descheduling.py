@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gnomon.engine.log import Kind
+from tests.systems.kubernetes.descheduler.test_cycle import budget, policy
 from tests.systems.kubernetes.play import Object, node, play, rows, spec, workload
-from tests.systems.kubernetes.test_descheduler import budget, policy
 
 PLUGINS: dict[str, dict[str, Any]] = {
     "LowNodeUtilization": {"thresholds": {"cpu": 30, "pods": 30}, "targetThresholds": {"cpu": 50, "pods": 90}},

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from gnomon.model.errors import InputError
+from tests.systems.kubernetes.descheduler.test_cycle import budget, policy
 from tests.systems.kubernetes.play import Object, job, node, play, pod, spec, workload
-from tests.systems.kubernetes.test_descheduler import budget, policy
 from tests.systems.kubernetes.test_random_clusters import fault, priority
 
 STORAGE: Object = {

@@ -13,7 +13,7 @@ from gnomon.api.load import load_scenario
 from gnomon.engine.log import Kind
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
-from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.operation import operation
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, workload
 

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from gnomon.systems.slurm.hostlist import expand
+from gnomon.systems.slurm.notation.hostlist import expand
 
 PROGRAMS: Final = ("slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "sinfo", "munged", "munge")
 OVER: Final = ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED", "DEADLINE")

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from gnomon.systems.slurm import commands
-from gnomon.systems.slurm.accounts import Accounts
-from gnomon.systems.slurm.books import books
-from gnomon.systems.slurm.controller import Controller
+from gnomon.systems.slurm.accounting.accounts import Accounts
+from gnomon.systems.slurm.accounting.sacctmgr import apply_commands
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.config.slurm_conf import read_conf
+from gnomon.systems.slurm.controller import commands
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.slurmctld import Controller
+from gnomon.systems.slurm.controller.submitting import Reply, submit
 from gnomon.systems.slurm.machine import Machine
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.sacctmgr import apply_commands
-from gnomon.systems.slurm.slurm_conf import read_conf
-from gnomon.systems.slurm.state import SECOND, State
-from gnomon.systems.slurm.submitting import Reply, submit
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from tests.systems.slurm.played import conf
 
 USERS = ("add account phys", "add user a,b,c account=phys")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from tests.systems.slurm.machines import USERS, machine
 
 LINES = (

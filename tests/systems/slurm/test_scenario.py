@@ -9,8 +9,8 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Task, Work
+from gnomon.systems.slurm.cluster.state import MINUTE, SECOND
 from gnomon.systems.slurm.scenario import Native, read_scenario
-from gnomon.systems.slurm.state import MINUTE, SECOND
 
 pytestmark = pytest.mark.unit
 

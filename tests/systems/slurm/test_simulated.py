@@ -13,8 +13,8 @@ from gnomon import api
 from gnomon.engine.log import Kind, Reason, State
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.scenario import Scenario
+from gnomon.systems.slurm.cluster.state import SECOND
 from gnomon.systems.slurm.scenario import read_scenario
-from gnomon.systems.slurm.state import SECOND
 
 pytestmark = pytest.mark.unit
 

@@ -165,7 +165,7 @@ def _all(scenario: Scenario) -> list[Followed]:
     if scenario.system != "kubernetes" or scenario.native is None:
         return []
     from gnomon.insight.kubernetes.followed import workloads_of
-    from gnomon.systems.kubernetes.native import Native
+    from gnomon.systems.kubernetes.fleets.native import Native
 
     return workloads_of(scenario.native) if isinstance(scenario.native, Native) else []
 

@@ -14,8 +14,8 @@ from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
 from gnomon.insight.kubernetes.threats import protections, sentence_of, threat_to, wait_of
 from gnomon.insight.kubernetes.turn_answer import of_moment
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.fleets.native import Native
 
 
 def explain(

@@ -17,11 +17,11 @@ from gnomon.insight.explain.phrases import Plain, counted, listed
 from gnomon.insight.kubernetes.classes import Judged, judged
 from gnomon.insight.kubernetes.moment import Moment
 from gnomon.insight.kubernetes.subjects import owner_of
-from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
-from gnomon.systems.kubernetes.objects import Node, Pod, PodSpec
-from gnomon.systems.kubernetes.preemption import Candidate
-from gnomon.systems.kubernetes.profile import PreemptionArgs, Settings
-from gnomon.systems.kubernetes.state import Ints, Placed, State, Surroundings
+from gnomon.systems.kubernetes.api.objects import Node, Pod, PodSpec
+from gnomon.systems.kubernetes.api.profile import PreemptionArgs, Settings
+from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.scheduler.preemption import Candidate
+from gnomon.systems.kubernetes.scheduler.state import Ints, Placed, State, Surroundings
 
 HASH = "pod-template-hash"
 

@@ -16,13 +16,13 @@ import numpy as np
 from gnomon.insight.explain.classes import NodeClass
 from gnomon.insight.explain.phrases import Numbers
 from gnomon.insight.history import FloatArray
-from gnomon.systems.kubernetes.cycle import Scheduler
-from gnomon.systems.kubernetes.objects import Pod
-from gnomon.systems.kubernetes.plugins.base import ALL, Filter, Query
-from gnomon.systems.kubernetes.plugins.node_unschedulable import CORDON
-from gnomon.systems.kubernetes.quantity import format_quantity
-from gnomon.systems.kubernetes.state import Ints, Mask, State
-from gnomon.systems.kubernetes.statuses import PASSES, Statuses
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.api.quantity import format_quantity
+from gnomon.systems.kubernetes.scheduler.cycle import Scheduler
+from gnomon.systems.kubernetes.scheduler.plugins.base import ALL, Filter, Query
+from gnomon.systems.kubernetes.scheduler.plugins.node_unschedulable import CORDON
+from gnomon.systems.kubernetes.scheduler.state import Ints, Mask, State
+from gnomon.systems.kubernetes.scheduler.statuses import PASSES, Statuses
 
 FIT = "NodeResourcesFit"
 FITS = "fits"

@@ -11,10 +11,10 @@ from gnomon.insight.explain.changes import NODES, OTHERS
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity
 from gnomon.insight.kubernetes.scaling import scaled_down, workload_of
-from gnomon.systems.kubernetes.constraints import HOSTNAME, ZONE, Requirement
-from gnomon.systems.kubernetes.objects import Node, Pod
-from gnomon.systems.kubernetes.requests import pod_requests
-from gnomon.systems.kubernetes.state import Placed
+from gnomon.systems.kubernetes.api.constraints import HOSTNAME, ZONE, Requirement
+from gnomon.systems.kubernetes.api.objects import Node, Pod
+from gnomon.systems.kubernetes.api.requests import pod_requests
+from gnomon.systems.kubernetes.scheduler.state import Placed
 
 CONDITIONS = frozenset(
     f"node.kubernetes.io/{name}"

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from gnomon.insight.explain.changes import CONSTRAINT
 from gnomon.insight.kubernetes.bench import Bench, Option
-from gnomon.systems.kubernetes.constraints import (
+from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
     LabelSelector,
@@ -17,9 +17,9 @@ from gnomon.systems.kubernetes.constraints import (
     Requirement,
     TopologySpreadConstraint,
 )
-from gnomon.systems.kubernetes.objects import PodSpec
-from gnomon.systems.kubernetes.requests import host_ports
-from gnomon.systems.kubernetes.selectors import with_label_keys
+from gnomon.systems.kubernetes.api.objects import PodSpec
+from gnomon.systems.kubernetes.api.requests import host_ports
+from gnomon.systems.kubernetes.api.selectors import with_label_keys
 
 VALUES_MAX = 12
 """How many values of a label are tried in the place of one."""

@@ -21,9 +21,9 @@ from gnomon.insight.kubernetes.reruns import against_eviction, most_used
 from gnomon.insight.kubernetes.resizing import against_loss
 from gnomon.model.quantity import format_memory
 from gnomon.model.work import Shape
-from gnomon.systems.kubernetes.constraints import UNREACHABLE, Toleration
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import PodSpec
+from gnomon.systems.kubernetes.api.constraints import UNREACHABLE, Toleration
+from gnomon.systems.kubernetes.api.objects import PodSpec
+from gnomon.systems.kubernetes.fleets.native import Native
 
 SETTINGS: Final = frozenset(("limits.memory", "memory", "cpu", "priority", "count", "request"))
 """What general changes are about that one can set in a cluster of Kubernetes: others are no settings of it."""

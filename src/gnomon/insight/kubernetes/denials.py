@@ -13,10 +13,10 @@ from gnomon.insight.kubernetes.classes import written
 from gnomon.insight.kubernetes.constraints import likeness
 from gnomon.insight.kubernetes.moment import quota_key, usage_of
 from gnomon.insight.kubernetes.quota import created, with_limit
-from gnomon.systems.kubernetes.limits import CONTAINER
-from gnomon.systems.kubernetes.objects import Amounts, Container, PodSpec
-from gnomon.systems.kubernetes.policies import LimitRange, LimitRangeItem
-from gnomon.systems.kubernetes.quotas import applies
+from gnomon.systems.kubernetes.api.objects import Amounts, Container, PodSpec
+from gnomon.systems.kubernetes.api.policies import LimitRange, LimitRangeItem
+from gnomon.systems.kubernetes.apiserver.limits import CONTAINER
+from gnomon.systems.kubernetes.apiserver.quotas import applies
 
 NO_CLASS: Final = re.compile(r"no PriorityClass with name (\S+) was found")
 """The words of the admission plugin Priority."""

@@ -11,8 +11,8 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.insight.kubernetes.readiness import LEFT
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.kubelets import CRASH_LOOP
-from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.controllers.kubelets import CRASH_LOOP
+from gnomon.systems.kubernetes.fleets.native import Native
 
 TERMINATING: Final = "Terminating"
 WORDS: Final = {

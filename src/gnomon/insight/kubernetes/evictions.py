@@ -22,14 +22,14 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.reruns import in_step
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
-from gnomon.systems.kubernetes.descheduling import LOW, PERCENT, DeschedulerPolicy, Profile, Utilization
-from gnomon.systems.kubernetes.evictor import CRITICAL_FROM
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import PodDisruptionBudget
-from gnomon.systems.kubernetes.quantity import format_quantity
-from gnomon.systems.kubernetes.requests import pod_requests
-from gnomon.systems.kubernetes.selectors import selects
+from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement
+from gnomon.systems.kubernetes.api.descheduling import LOW, PERCENT, DeschedulerPolicy, Profile, Utilization
+from gnomon.systems.kubernetes.api.objects import PodDisruptionBudget
+from gnomon.systems.kubernetes.api.quantity import format_quantity
+from gnomon.systems.kubernetes.api.requests import pod_requests
+from gnomon.systems.kubernetes.api.selectors import selects
+from gnomon.systems.kubernetes.descheduler.evictor import CRITICAL_FROM
+from gnomon.systems.kubernetes.fleets.native import Native
 
 TIMES_SHOWN = 3
 """How many evictions are told with their times."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gnomon.systems.kubernetes.fleet import DaemonRollout, Rollout
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.workloads import DaemonSet, Deployment, StatefulSet
+from gnomon.systems.kubernetes.api.workloads import DaemonSet, Deployment, StatefulSet
+from gnomon.systems.kubernetes.fleets.fleet import DaemonRollout, Rollout
+from gnomon.systems.kubernetes.fleets.native import Native
 
 NEVER_BY_ITSELF = "OnDelete"
 """The strategy under which pods are replaced when somebody deletes them."""

@@ -12,13 +12,13 @@ from gnomon.engine.log import Kind, Log
 from gnomon.insight.explain.changes import LIMIT, OWN, Change, Simulate
 from gnomon.insight.explain.phrases import counted, listed
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.constraints import DO_NOT_SCHEDULE, TopologySpreadConstraint
-from gnomon.systems.kubernetes.descheduler_view import Seen, View
-from gnomon.systems.kubernetes.descheduling import SPREAD, DeschedulerPolicy, Profile, SpreadViolations
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Pod, PodSpec
-from gnomon.systems.kubernetes.rebalancing import domains_of
-from gnomon.systems.kubernetes.revisions import HASH_LABEL
+from gnomon.systems.kubernetes.api.constraints import DO_NOT_SCHEDULE, TopologySpreadConstraint
+from gnomon.systems.kubernetes.api.descheduling import SPREAD, DeschedulerPolicy, Profile, SpreadViolations
+from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
+from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
+from gnomon.systems.kubernetes.descheduler.rebalancing import domains_of
+from gnomon.systems.kubernetes.descheduler.view import Seen, View
+from gnomon.systems.kubernetes.fleets.native import Native
 
 DRAWS = 12
 """With how many seeds a rollout is run to see what may come of it."""

@@ -16,20 +16,20 @@ import numpy as np
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import IntArray
-from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
-from gnomon.systems.kubernetes.job_rules import settled
-from gnomon.systems.kubernetes.limits import limit_rejection, with_limit_defaults
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Amounts, Pod
-from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
-from gnomon.systems.kubernetes.probes import first_kill
-from gnomon.systems.kubernetes.profile import Settings
-from gnomon.systems.kubernetes.queue import gate_message
-from gnomon.systems.kubernetes.quotas import pod_usage, quota_rejection, used
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.state import State, Surroundings
-from gnomon.systems.kubernetes.workloads import Deployment
+from gnomon.systems.kubernetes.api.objects import Amounts, Pod
+from gnomon.systems.kubernetes.api.policies import LimitRange, ResourceQuota
+from gnomon.systems.kubernetes.api.profile import Settings
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.api.workloads import Deployment
+from gnomon.systems.kubernetes.apiserver.limits import limit_rejection, with_limit_defaults
+from gnomon.systems.kubernetes.apiserver.quotas import pod_usage, quota_rejection, used
+from gnomon.systems.kubernetes.controllers.job_rules import settled
+from gnomon.systems.kubernetes.controllers.probes import first_kill
+from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.read.configuration import read_configuration
+from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.scheduler.queue import gate_message
+from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 
 
 @dataclass

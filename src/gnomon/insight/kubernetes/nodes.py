@@ -5,10 +5,10 @@ from __future__ import annotations
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.classes import written
-from gnomon.systems.kubernetes.constraints import NOT_READY, UNREACHABLE
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Node
-from gnomon.systems.kubernetes.requests import pod_requests
+from gnomon.systems.kubernetes.api.constraints import NOT_READY, UNREACHABLE
+from gnomon.systems.kubernetes.api.objects import Node
+from gnomon.systems.kubernetes.api.requests import pod_requests
+from gnomon.systems.kubernetes.fleets.native import Native
 
 RESOURCES_MAX = 4
 

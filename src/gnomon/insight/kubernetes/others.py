@@ -12,12 +12,12 @@ from gnomon.insight.kubernetes.classes import written
 from gnomon.insight.kubernetes.moment import in_use
 from gnomon.insight.kubernetes.subjects import KINDS, cron_job_of, kind_word, owner_of
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Pod, PodDisruptionBudget
-from gnomon.systems.kubernetes.policies import ResourceQuota
-from gnomon.systems.kubernetes.selectors import selects
-from gnomon.systems.kubernetes.storage import PersistentVolumeClaim
-from gnomon.systems.kubernetes.workloads import CronJob, Deployment, StatefulSet, Workload
+from gnomon.systems.kubernetes.api.objects import Pod, PodDisruptionBudget
+from gnomon.systems.kubernetes.api.policies import ResourceQuota
+from gnomon.systems.kubernetes.api.selectors import selects
+from gnomon.systems.kubernetes.api.storage import PersistentVolumeClaim
+from gnomon.systems.kubernetes.api.workloads import CronJob, Deployment, StatefulSet, Workload
+from gnomon.systems.kubernetes.fleets.native import Native
 
 SHOWN: Final = 4
 """How many pods are named."""

@@ -12,11 +12,11 @@ from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
 from gnomon.insight.kubernetes.moment import key_of
-from gnomon.systems.kubernetes.constraints import Taint, Toleration
-from gnomon.systems.kubernetes.objects import Container, PodSpec
-from gnomon.systems.kubernetes.requests import container_requests, pod_requests
-from gnomon.systems.kubernetes.selectors import REJECTING, tolerates
-from gnomon.systems.kubernetes.state import NOBODY
+from gnomon.systems.kubernetes.api.constraints import Taint, Toleration
+from gnomon.systems.kubernetes.api.objects import Container, PodSpec
+from gnomon.systems.kubernetes.api.requests import container_requests, pod_requests
+from gnomon.systems.kubernetes.api.selectors import REJECTING, tolerates
+from gnomon.systems.kubernetes.scheduler.state import NOBODY
 
 GROUPS_MAX = 6
 """How many sets of taints, or priorities, are tried."""
@@ -203,7 +203,7 @@ def priorities(bench: Bench) -> Iterator[Option]:
 
 
 def _preempts(bench: Bench, pod: object) -> Effect | None:
-    from gnomon.systems.kubernetes.objects import Pod
+    from gnomon.systems.kubernetes.api.objects import Pod
 
     assert isinstance(pod, Pod)
     chosen = bench.preempting_strangers(pod)

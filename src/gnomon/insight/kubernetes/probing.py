@@ -10,9 +10,9 @@ from gnomon.engine.log import Kind
 from gnomon.insight.explain.changes import OWN, Change, Simulate
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.situation import rows_of
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Container, Pod, Probe
-from gnomon.systems.kubernetes.probes import Failure, first_kill
+from gnomon.systems.kubernetes.api.objects import Container, Pod, Probe
+from gnomon.systems.kubernetes.controllers.probes import Failure, first_kill
+from gnomon.systems.kubernetes.fleets.native import Native
 
 MOST: Final = 86_400
 """No delay (in seconds) and no number of failures above this is proposed."""

@@ -14,11 +14,11 @@ from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, is_peer, quota_
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scaling import replicas_of, scaled_down, workload_of
 from gnomon.model.resources import NEVER
-from gnomon.systems.kubernetes.objects import Pod, PodSpec
-from gnomon.systems.kubernetes.policies import LimitRange, ResourceQuota
-from gnomon.systems.kubernetes.quotas import applies
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.workloads import Deployment
+from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
+from gnomon.systems.kubernetes.api.policies import LimitRange, ResourceQuota
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.api.workloads import Deployment
+from gnomon.systems.kubernetes.apiserver.quotas import applies
 
 Over = dict[str, tuple[int, int, int]]
 """By what a quota limits, where it is exceeded: asked, used, hard."""

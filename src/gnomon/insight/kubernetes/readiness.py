@@ -17,8 +17,8 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.probes import ready_ns
+from gnomon.systems.kubernetes.controllers.probes import ready_ns
+from gnomon.systems.kubernetes.fleets.native import Native
 
 LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 """How a pod stops being one of those that count."""

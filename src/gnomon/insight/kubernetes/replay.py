@@ -14,17 +14,17 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.moment import Moment, quota_key
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
-from gnomon.systems.kubernetes.leaving import missing_message
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Amounts, Pod
-from gnomon.systems.kubernetes.plugins import volume_binding
-from gnomon.systems.kubernetes.policies import ResourceQuota
-from gnomon.systems.kubernetes.quantity import parse_quantity
-from gnomon.systems.kubernetes.quotas import used
-from gnomon.systems.kubernetes.state import State as Cluster
-from gnomon.systems.kubernetes.state import Surroundings
+from gnomon.systems.kubernetes.api.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
+from gnomon.systems.kubernetes.api.objects import Amounts, Pod
+from gnomon.systems.kubernetes.api.policies import ResourceQuota
+from gnomon.systems.kubernetes.api.quantity import parse_quantity
+from gnomon.systems.kubernetes.apiserver.quotas import used
+from gnomon.systems.kubernetes.controllers.leaving import missing_message
+from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.read.configuration import read_configuration
+from gnomon.systems.kubernetes.scheduler.plugins import volume_binding
+from gnomon.systems.kubernetes.scheduler.state import State as Cluster
+from gnomon.systems.kubernetes.scheduler.state import Surroundings
 
 CREATING = "Error creating: "
 """How the event of a refused creation begins."""

@@ -18,11 +18,11 @@ from gnomon.model.quantity import format_memory
 from gnomon.model.resources import E4, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Work
-from gnomon.systems.kubernetes.constraints import HOSTNAME
-from gnomon.systems.kubernetes.daemon_pods import node_of
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Node, Pod
-from gnomon.systems.kubernetes.requests import pod_requests
+from gnomon.systems.kubernetes.api.constraints import HOSTNAME
+from gnomon.systems.kubernetes.api.objects import Node, Pod
+from gnomon.systems.kubernetes.api.requests import pod_requests
+from gnomon.systems.kubernetes.fleets.daemon_pods import node_of
+from gnomon.systems.kubernetes.fleets.native import Native
 
 
 def rerun(base: Scenario, log: Log, simulate: Simulate) -> Simulate:

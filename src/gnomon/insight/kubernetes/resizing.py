@@ -16,11 +16,11 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.reruns import in_step
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.fleet import Fleet, JobRun
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Owner
+from gnomon.systems.kubernetes.api.objects import Owner
+from gnomon.systems.kubernetes.api.workloads import Deployment, Job, PodTemplate, StatefulSet
+from gnomon.systems.kubernetes.fleets.fleet import Fleet, JobRun
+from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.operation import recovery_of
-from gnomon.systems.kubernetes.workloads import Deployment, Job, PodTemplate, StatefulSet
 
 WORKLOADS_MAX = 6
 """Of how many workloads one replica less is tried, those of the lowest priority first."""

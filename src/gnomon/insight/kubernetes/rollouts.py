@@ -9,8 +9,8 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import listed, span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.model.resources import NEVER
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.probes import ready_ns
+from gnomon.systems.kubernetes.controllers.probes import ready_ns
+from gnomon.systems.kubernetes.fleets.native import Native
 
 SHOWN = 3
 TIMED_OUT = "ProgressDeadlineExceeded"

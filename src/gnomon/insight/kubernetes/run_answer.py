@@ -31,9 +31,9 @@ from gnomon.insight.kubernetes.wording import in_words
 from gnomon.insight.kubernetes.workload_story import WorkloadStory, story_of, worst_of
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.leaving import COLLECTED
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.quantity import format_quantity
+from gnomon.systems.kubernetes.api.quantity import format_quantity
+from gnomon.systems.kubernetes.controllers.leaving import COLLECTED
+from gnomon.systems.kubernetes.fleets.native import Native
 
 MARKED = "TaintManagerEviction"
 """The reason of the event by which a pod on a lost node is marked for deletion."""

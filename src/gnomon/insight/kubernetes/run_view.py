@@ -18,8 +18,8 @@ from gnomon.insight.kubernetes.followed import label, workloads_of
 from gnomon.insight.kubernetes.readiness import Span, at, counted_over, end_of, events_by_object, ready_spans
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.fleet import JobRun
-from gnomon.systems.kubernetes.native import Native
+from gnomon.systems.kubernetes.fleets.fleet import JobRun
+from gnomon.systems.kubernetes.fleets.native import Native
 
 _WAITING: Final = (State.WAITING, State.HELD, State.DELAYED, State.REJECTED)
 _OVER: Final = {State.DONE: "Completed", State.FAILED: "Error", State.KILLED: "Deleted"}

@@ -8,9 +8,9 @@ from typing import Final
 from gnomon.insight.explain.changes import OTHERS
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.subjects import owner_of
-from gnomon.systems.kubernetes.objects import Pod
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.workloads import Deployment, ReplicaSet, StatefulSet
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.api.workloads import Deployment, ReplicaSet, StatefulSet
 
 COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 """The annotation by which a ReplicaSet chooses among pods that are ready (``pkg/controller/controller_utils.go``,

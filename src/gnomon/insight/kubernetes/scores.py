@@ -14,7 +14,7 @@ from gnomon.insight.kubernetes.classes import classes
 from gnomon.insight.kubernetes.moment import Moment
 from gnomon.insight.kubernetes.summary import refusals
 from gnomon.model.errors import unknown_name
-from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gnomon.insight.explain.phrases import Numbers
 from gnomon.insight.kubernetes.classes import Judged
-from gnomon.systems.kubernetes.plugins.pod_topology_spread import by_domain, matching, setting
+from gnomon.systems.kubernetes.scheduler.plugins.pod_topology_spread import by_domain, matching, setting
 
 
 def spread_numbers(found: Judged, node: int) -> Numbers:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.objects import Owner, Pod
-from gnomon.systems.kubernetes.snapshot import Objects
+from gnomon.systems.kubernetes.api.objects import Owner, Pod
+from gnomon.systems.kubernetes.api.snapshot import Objects
 
 POD_WORDS: Final = ("pod", "pods", "po", "task")
 NODE_WORDS: Final = ("node", "nodes", "no")
@@ -184,15 +184,20 @@ def _by_part(part: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
     if len(owners) == 1 and len(found) <= 1000:
         namespace, kind, name = owners.pop()
         return Subject(f"{kind.lower()}/{namespace}/{name}", _urgent_first(found))
-    raise _unknown("pod", part, [pod.key for pod in found or pods], several=bool(found))
+    makers = {owner_of(pod, objects)[1] for pod in pods[:_SIMILAR_AMONG] if pod.owner is not None}
+    raise _unknown("pod", part, [pod.key for pod in found or pods], several=bool(found), also=makers)
 
 
-def _unknown(kind: str, name: str, names: Sequence[str], *, several: bool) -> InputError:
+def _unknown(
+    kind: str, name: str, names: Sequence[str], *, several: bool, also: Collection[str] = ()
+) -> InputError:
+    """``also``: names of other kinds that may be meant."""
     more = len(names) - CANDIDATES_MAX
     listed = ", ".join(names[:CANDIDATES_MAX]) + (f" and {more:,} more" if more > 0 else "")
     if several:
         problem = f"{len(names):,} {kind}s have this in their name"
     else:
-        near = get_close_matches(name, names, n=1) if len(names) <= _SIMILAR_AMONG else []
+        short = [one.rpartition("/")[2] for one in names]
+        near = get_close_matches(name, [*also, *names, *short], n=1) if len(names) <= _SIMILAR_AMONG else []
         problem = f"no {kind} has this name" + (f" (did you mean {near[0]!r}?)" if near else "")
     return InputError(problem, field="SUBJECT", found=name, allowed=listed)

@@ -15,11 +15,11 @@ from gnomon.insight.kubernetes.constraints import selector_text
 from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text
-from gnomon.systems.kubernetes.census import ANTI
-from gnomon.systems.kubernetes.constraints import PodAffinityTerm, Requirement
-from gnomon.systems.kubernetes.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
-from gnomon.systems.kubernetes.requests import host_ports
-from gnomon.systems.kubernetes.selectors import REJECTING, meets, tolerates
+from gnomon.systems.kubernetes.api.constraints import PodAffinityTerm, Requirement
+from gnomon.systems.kubernetes.api.requests import host_ports
+from gnomon.systems.kubernetes.api.selectors import REJECTING, meets, tolerates
+from gnomon.systems.kubernetes.scheduler.census import ANTI
+from gnomon.systems.kubernetes.scheduler.plugins.inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
 
 CONDITION = "node.kubernetes.io/"
 """What the names of the taints begin with that stand for conditions of a node."""

@@ -11,9 +11,9 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes.bench import Bench, Effect, Option, search
 from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
 from gnomon.insight.kubernetes.pod_waits import PodWait
-from gnomon.systems.kubernetes.constraints import LabelSelector, Requirement
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Pod, PodDisruptionBudget
+from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement
+from gnomon.systems.kubernetes.api.objects import Pod, PodDisruptionBudget
+from gnomon.systems.kubernetes.fleets.native import Native
 
 PENDING_MAX = 20
 """How many pods without a node are looked at, those of the highest priority first."""

@@ -21,8 +21,8 @@ from gnomon.insight.kubernetes.scores import find_node
 from gnomon.insight.kubernetes.scores import why_not as tell_why_not
 from gnomon.insight.kubernetes.subjects import Subject
 from gnomon.insight.kubernetes.summary import refusals, sentence
-from gnomon.systems.kubernetes.fit_error import event_note
-from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.scheduler.fit_error import event_note
 
 CHANGES_MAX = 10
 """How many changes are told."""

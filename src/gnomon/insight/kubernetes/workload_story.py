@@ -12,10 +12,10 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import counted, span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.readiness import Span, Steps, counted_over
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import PodDisruptionBudget
-from gnomon.systems.kubernetes.rollout import resolved
-from gnomon.systems.kubernetes.selectors import selects
+from gnomon.systems.kubernetes.api.objects import PodDisruptionBudget
+from gnomon.systems.kubernetes.api.selectors import selects
+from gnomon.systems.kubernetes.controllers.rollout import resolved
+from gnomon.systems.kubernetes.fleets.native import Native
 
 _TO_END: Final = ("Job", "CronJob")
 STEPS_MAX: Final = 4

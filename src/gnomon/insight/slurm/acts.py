@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from gnomon.insight.slurm.rehearsal import Act, Rehearsal
-from gnomon.systems.slurm import lifecycle
-from gnomon.systems.slurm.conf import PartitionConf
-from gnomon.systems.slurm.job import PENDING, Job
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.cluster import lifecycle
+from gnomon.systems.slurm.cluster.job import PENDING, Job
+from gnomon.systems.slurm.config.conf import PartitionConf
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.scenario import Native
 
 

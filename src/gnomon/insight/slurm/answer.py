@@ -33,7 +33,7 @@ from gnomon.insight.slurm.submitted import script_named
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster.job import Job
 
 MANY = 500
 """Of more jobs than this not all are submitted to find one by its id."""

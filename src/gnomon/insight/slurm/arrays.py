@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gnomon.insight.explain.phrases import counted, span
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster.job import Job
 
 DEMAND = ("Resources", "Priority", "None")
 

@@ -11,10 +11,10 @@ import numpy as np
 from gnomon.insight.explain.classes import NodeClass
 from gnomon.insight.explain.phrases import listed
 from gnomon.insight.slurm.moment import Moment
-from gnomon.systems.slurm.choosing import not_anothers
-from gnomon.systems.slurm.conf import NodeConf
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.request import GresRequest, JobRequest
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.config.conf import NodeConf
+from gnomon.systems.slurm.sbatch.request import GresRequest, JobRequest
+from gnomon.systems.slurm.schedulers.choosing import not_anothers
 
 HOLDERS_MAX: Final = 3
 """How many of the jobs that hold a node are named."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gnomon.insight.slurm.rehearsal import RESTARTS_MAX, Rehearsal
 from gnomon.model.resources import NEVER
-from gnomon.systems.slurm.job import COMPLETED, OVER, Job
-from gnomon.systems.slurm.state import SECOND
+from gnomon.systems.slurm.cluster.job import COMPLETED, OVER, Job
+from gnomon.systems.slurm.cluster.state import SECOND
 
 SETTLES_S = 5
 """So long after the next pass of backfill everything has been looked at."""

@@ -7,7 +7,7 @@ from gnomon.insight.explain.phrases import listed, span
 from gnomon.insight.slurm.course import Course
 from gnomon.insight.slurm.meaning import QUEUE_REASONS
 from gnomon.insight.slurm.moment import Moment
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster.job import Job
 
 ROWS_MAX = 14
 _SCHEDULERS = {"main": "the main scheduler", "backfill": "backfill"}

@@ -12,8 +12,8 @@ from gnomon.insight.slurm.bench import CONSTRAINT, Lever
 from gnomon.insight.slurm.levers_own import single
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act
-from gnomon.systems.slurm.eligible import Condition
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.schedulers.eligible import Condition
 
 
 def constraint_levers(moment: Moment) -> Iterator[Lever]:

@@ -18,12 +18,12 @@ from gnomon.insight.slurm.meaning import in_its_way
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act, Rehearsal
 from gnomon.insight.slurm.rules import findings, holders
-from gnomon.systems.slurm.entries import Entry, QosEntry
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.limit_checks import Finding, place_name
-from gnomon.systems.slurm.limit_reasons import OPTION_NAMES
-from gnomon.systems.slurm.limits import Limits
-from gnomon.systems.slurm.state import MINUTE, State
+from gnomon.systems.slurm.accounting.entries import Entry, QosEntry
+from gnomon.systems.slurm.accounting.limit_checks import Finding, place_name
+from gnomon.systems.slurm.accounting.limit_reasons import OPTION_NAMES
+from gnomon.systems.slurm.accounting.limits import Limits
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import MINUTE, State
 
 JOBS_MAX = 6
 NODES_MAX = 8

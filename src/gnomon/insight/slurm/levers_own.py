@@ -13,8 +13,8 @@ from gnomon.insight.slurm.classes import Nodes
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act
 from gnomon.insight.slurm.rules import findings
-from gnomon.systems.slurm.request import GresRequest
-from gnomon.systems.slurm.state import MINUTE
+from gnomon.systems.slurm.cluster.state import MINUTE
+from gnomon.systems.slurm.sbatch.request import GresRequest
 
 VALUES_MAX = 64
 

@@ -17,9 +17,9 @@ from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.ranks import why_behind
 from gnomon.insight.slurm.sizing import part_of
 from gnomon.model.resources import NEVER
-from gnomon.systems.slurm.choosing import MAINTENANCE, UNAVAILABLE
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.state import MINUTE
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import MINUTE
+from gnomon.systems.slurm.schedulers.choosing import MAINTENANCE, UNAVAILABLE
 
 QUEUE_REASONS = ("None", "Priority", "Resources")
 NAMED_MAX = 4

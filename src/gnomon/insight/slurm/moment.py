@@ -12,11 +12,11 @@ from gnomon.insight.explain.phrases import span
 from gnomon.insight.slurm.course import Course
 from gnomon.insight.slurm.rehearsal import Rehearsal
 from gnomon.model.errors import InvariantError
-from gnomon.systems.slurm import look_ahead
-from gnomon.systems.slurm.choosing import alternatives, demand_of, possible_nodes, required_nodes
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.reservations import Verdict, usable_nodes
-from gnomon.systems.slurm.state import MINUTE, SECOND, Mask, Partition, State
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.reservations import Verdict, usable_nodes
+from gnomon.systems.slurm.cluster.state import MINUTE, SECOND, Mask, Partition, State
+from gnomon.systems.slurm.controller import look_ahead
+from gnomon.systems.slurm.schedulers.choosing import alternatives, demand_of, possible_nodes, required_nodes
 
 NO_LIMIT_NS = 300 * 24 * 60 * MINUTE
 """So far ahead is only what waits for the end of a job without a time limit."""

@@ -13,7 +13,7 @@ from gnomon.insight.slurm.arrays import DEMAND
 from gnomon.insight.slurm.moment import in_line
 from gnomon.insight.slurm.rehearsal import Rehearsal
 from gnomon.insight.slurm.subjects import named
-from gnomon.systems.slurm.state import State
+from gnomon.systems.slurm.cluster.state import State
 
 NAMED_MAX = 5
 

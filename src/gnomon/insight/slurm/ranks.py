@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gnomon.insight.slurm.shares import decided_between
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.state import State
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import State
 
 _FACTORS = ("age", "assoc", "fairshare", "jobsize", "partition", "qos")
 

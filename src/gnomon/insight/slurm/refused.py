@@ -20,11 +20,11 @@ from gnomon.insight.slurm.meaning import short_of
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Given, Rehearsal
 from gnomon.insight.slurm.subjects import Subject
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.limit_submission import Submission as LimitSubmission
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.state import MINUTE, State
-from gnomon.systems.slurm.submitting import NOT_AVAILABLE
+from gnomon.systems.slurm.accounting.limit_submission import Submission as LimitSubmission
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import MINUTE, State
+from gnomon.systems.slurm.controller.submitting import NOT_AVAILABLE
+from gnomon.systems.slurm.sbatch.request import JobRequest
 
 SOON_NS = 65 * 10**9
 

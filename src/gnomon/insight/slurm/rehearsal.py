@@ -13,18 +13,19 @@ from typing import Final
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.slurm import commands, lifecycle, nodes
-from gnomon.systems.slurm.behaviour import behaviour
-from gnomon.systems.slurm.books import books
-from gnomon.systems.slurm.controller import Controller
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster import lifecycle, nodes
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.reservations import next_change_ns
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.controller import commands
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.slurmctld import Controller
+from gnomon.systems.slurm.controller.submitting import Reply, submit
+from gnomon.systems.slurm.inputs.behaviour import behaviour
+from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.machine import Machine
-from gnomon.systems.slurm.present import arrange, set_up, take_up, usage_as_told
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.reservations import next_change_ns
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.scenario import Native
-from gnomon.systems.slurm.state import SECOND, State
-from gnomon.systems.slurm.submitting import Reply, submit
 
 Act = Callable[["Rehearsal"], None]
 """What is done to a running controller."""

@@ -9,11 +9,11 @@ from gnomon.insight.explain.phrases import Numbers, counted, listed, span
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.slurm.moment import Moment
 from gnomon.model.resources import NEVER
-from gnomon.systems.slurm.choosing import exceeds
-from gnomon.systems.slurm.eligible import Condition, dependency, partition_says
-from gnomon.systems.slurm.job import OVER, Job
-from gnomon.systems.slurm.limit_checks import Finding, place_name
-from gnomon.systems.slurm.state import MINUTE, State
+from gnomon.systems.slurm.accounting.limit_checks import Finding, place_name
+from gnomon.systems.slurm.cluster.job import OVER, Job
+from gnomon.systems.slurm.cluster.state import MINUTE, State
+from gnomon.systems.slurm.schedulers.choosing import exceeds
+from gnomon.systems.slurm.schedulers.eligible import Condition, dependency, partition_says
 
 NAMED_MAX: Final = 4
 _DEPTH_MAX: Final = 50

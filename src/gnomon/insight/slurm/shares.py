@@ -17,12 +17,12 @@ from gnomon.insight.explain.phrases import counted, listed, span
 from gnomon.insight.slurm.rehearsal import Rehearsal
 from gnomon.insight.slurm.subjects import named
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.accounts import PARENT
-from gnomon.systems.slurm.books import books
-from gnomon.systems.slurm.entries import Entry
-from gnomon.systems.slurm.fair_tree import FairTree
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.state import SECOND, State
+from gnomon.systems.slurm.accounting.accounts import PARENT
+from gnomon.systems.slurm.accounting.entries import Entry
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.priority.fair_tree import FairTree
 
 SHARES_MAX = 10**6
 

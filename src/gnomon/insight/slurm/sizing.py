@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gnomon.insight.explain.phrases import counted
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.state import State
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import State
+from gnomon.systems.slurm.sbatch.request import JobRequest
 
 
 def sizing(state: State, job: Job, allocation: Any) -> str:

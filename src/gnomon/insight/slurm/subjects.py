@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.insight.slurm.rehearsal import Rehearsal, Sent
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.job import Job
+from gnomon.systems.slurm.cluster.job import Job
 
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?")
 OTHER_KINDS = ("node", "partition", "user", "account")

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from gnomon.model.errors import InputError
-from gnomon.systems.kubernetes.admission import as_created
-from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.cycle import Attempt, Scheduler
-from gnomon.systems.kubernetes.objects import Pod
-from gnomon.systems.kubernetes.queue import SchedulingQueue, gate_message
-from gnomon.systems.kubernetes.read import objects_of
-from gnomon.systems.kubernetes.snapshot import Objects
-from gnomon.systems.kubernetes.state import State, Surroundings
+from gnomon.systems.kubernetes.api.objects import Pod
+from gnomon.systems.kubernetes.api.snapshot import Objects
+from gnomon.systems.kubernetes.apiserver.admission import as_created
+from gnomon.systems.kubernetes.read.configuration import read_configuration
+from gnomon.systems.kubernetes.read.files import objects_of
+from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
+from gnomon.systems.kubernetes.scheduler.queue import SchedulingQueue, gate_message
+from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 
 FIRST_START_NS = 1_735_689_600 * 10**9
 """2025-01-01T00:00:00Z: when the first pod that has no start time starts; the others a second apart."""

@@ -11,8 +11,8 @@ from typing import Final
 
 from gnomon.model.operation import ControlPlane, Enforcement, Eviction, Heartbeat, Operation, Pressure
 from gnomon.model.recovery import Backoff, Recovery, Retry
-from gnomon.systems.kubernetes.constraints import TOLERATION_S, ZONE
-from gnomon.systems.kubernetes.objects import Pod
+from gnomon.systems.kubernetes.api.constraints import TOLERATION_S, ZONE
+from gnomon.systems.kubernetes.api.objects import Pod
 
 SECOND: Final = 10**9
 MEBI: Final = 2**20

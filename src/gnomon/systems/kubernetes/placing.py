@@ -20,15 +20,15 @@ from gnomon.engine.world import ROWS
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.account import Account
-from gnomon.systems.kubernetes.config import read_configuration
-from gnomon.systems.kubernetes.controllers import Controllers
-from gnomon.systems.kubernetes.descheduler import start_descheduler
-from gnomon.systems.kubernetes.draining import Draining
-from gnomon.systems.kubernetes.gangs import gangs_of
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.permit import Permit
-from gnomon.systems.kubernetes.turns import Turns
+from gnomon.systems.kubernetes.controllers.all import Controllers
+from gnomon.systems.kubernetes.controllers.draining import Draining
+from gnomon.systems.kubernetes.descheduler.cycle import start_descheduler
+from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.read.configuration import read_configuration
+from gnomon.systems.kubernetes.scheduler.account import Account
+from gnomon.systems.kubernetes.scheduler.gangs import gangs_of
+from gnomon.systems.kubernetes.scheduler.permit import Permit
+from gnomon.systems.kubernetes.scheduler.turns import Turns
 
 PATIENCE_NS: Final = 24 * 3600 * 10**9
 _LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)

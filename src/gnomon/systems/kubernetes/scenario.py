@@ -18,23 +18,23 @@ from gnomon.model.resources import E4, MAX_AMOUNT, NEVER, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.usage import Usage
 from gnomon.model.work import Note, Shape, Task, Work
-from gnomon.systems.kubernetes.admission import as_created
-from gnomon.systems.kubernetes.annotations import DURATION, annotated_ns
-from gnomon.systems.kubernetes.applied import applied
-from gnomon.systems.kubernetes.claim_templates import claimed
-from gnomon.systems.kubernetes.fleet import Change
-from gnomon.systems.kubernetes.job_runs import runs_of
-from gnomon.systems.kubernetes.left_out import notes_of
-from gnomon.systems.kubernetes.makers import Maker
-from gnomon.systems.kubernetes.making import Admission
-from gnomon.systems.kubernetes.missing_owners import with_owners
-from gnomon.systems.kubernetes.native import Native
-from gnomon.systems.kubernetes.objects import Amounts, Node, Pod
+from gnomon.systems.kubernetes.api.objects import Amounts, Node, Pod
+from gnomon.systems.kubernetes.api.requests import pod_limits, pod_requests
+from gnomon.systems.kubernetes.api.snapshot import Objects, Rejection
+from gnomon.systems.kubernetes.apiserver.admission import as_created
+from gnomon.systems.kubernetes.apiserver.making import Admission
+from gnomon.systems.kubernetes.fleets.applied import applied
+from gnomon.systems.kubernetes.fleets.claim_templates import claimed
+from gnomon.systems.kubernetes.fleets.fleet import Change
+from gnomon.systems.kubernetes.fleets.job_runs import runs_of
+from gnomon.systems.kubernetes.fleets.left_out import notes_of
+from gnomon.systems.kubernetes.fleets.makers import Maker
+from gnomon.systems.kubernetes.fleets.missing_owners import with_owners
+from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
-from gnomon.systems.kubernetes.read import read
-from gnomon.systems.kubernetes.requests import pod_limits, pod_requests
-from gnomon.systems.kubernetes.samples import Samples, read_samples, usage_of
-from gnomon.systems.kubernetes.snapshot import Objects, Rejection
+from gnomon.systems.kubernetes.read.annotations import DURATION, annotated_ns
+from gnomon.systems.kubernetes.read.files import read
+from gnomon.systems.kubernetes.read.samples import Samples, read_samples, usage_of
 
 BESIDE: Final = ("ephemeral-storage", "attachable-volumes", "hugepages-")
 """Beginnings of resources that the scheduling cycle alone counts: they would not fit, or not matter to, the ledger."""
@@ -71,7 +71,10 @@ def scenario_of(
     Pods that have ended are left out; pods that are bound run from the beginning on, in the order of their start.
     """
     if not objects.nodes:
-        raise InputError("there are no nodes", allowed="objects of kind Node, as of kubectl get nodes -o yaml")
+        raise InputError(
+            "there are no nodes to place anything on",
+            allowed="objects of kind Node in a further file, such as: kubectl get nodes -o yaml > nodes.yaml",
+        )
     for stage in (objects, *(change.objects for change in changes)):
         _check_number(stage)
     objects, changes = applied(objects, changes)

@@ -12,22 +12,23 @@ from itertools import combinations, count
 from typing import Any, Final
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm import commands, nodes
-from gnomon.systems.slurm.accounts import Accounts
-from gnomon.systems.slurm.books import books
-from gnomon.systems.slurm.controller import Controller
+from gnomon.systems.slurm.accounting.accounts import Accounts
+from gnomon.systems.slurm.accounting.sacctmgr import apply_commands
+from gnomon.systems.slurm.cluster import nodes
+from gnomon.systems.slurm.cluster.job import BACKFILL, MAIN, OVER, Job
+from gnomon.systems.slurm.cluster.lifecycle import new_id
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.config.slurm_conf import conf_of
+from gnomon.systems.slurm.controller import commands
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.look_ahead import shown, test_only
+from gnomon.systems.slurm.controller.slurmctld import Controller
+from gnomon.systems.slurm.controller.submitting import Reply, submit
 from gnomon.systems.slurm.golden_form import check_case
-from gnomon.systems.slurm.job import BACKFILL, MAIN, OVER, Job
-from gnomon.systems.slurm.lifecycle import new_id
-from gnomon.systems.slurm.look_ahead import shown, test_only
 from gnomon.systems.slurm.machine import Machine
 from gnomon.systems.slurm.recorded import job_record
-from gnomon.systems.slurm.sacctmgr import apply_commands
 from gnomon.systems.slurm.sbatch.site import site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
-from gnomon.systems.slurm.slurm_conf import conf_of
-from gnomon.systems.slurm.state import SECOND, State
-from gnomon.systems.slurm.submitting import Reply, submit
 from gnomon.systems.slurm.views import query
 
 Outcome = dict[str, Any]

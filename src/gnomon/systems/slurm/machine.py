@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.systems.slurm import lifecycle, minutes
-from gnomon.systems.slurm.behaviour import Behaviour, behaviour
-from gnomon.systems.slurm.controller import NEVER, Controller, limit_ns
-from gnomon.systems.slurm.job import PREEMPTED, TIMEOUT, Job
-from gnomon.systems.slurm.state import SECOND, State
+from gnomon.systems.slurm.cluster import lifecycle
+from gnomon.systems.slurm.cluster.job import PREEMPTED, TIMEOUT, Job
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.controller import minutes
+from gnomon.systems.slurm.controller.slurmctld import NEVER, Controller, limit_ns
+from gnomon.systems.slurm.inputs.behaviour import Behaviour, behaviour
 
 KILL_LEAST_S: Final = 5
 """slurmd waits so long between SIGTERM and SIGKILL, whatever KillWait says (``_pause_for_job_completion``)."""
@@ -28,7 +29,7 @@ WARN_S: Final = 30
 
 @dataclass(eq=False)
 class Machine:
-    """A :class:`gnomon.systems.slurm.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
+    """A :class:`.cluster.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
     ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone;
     ``run_s``: tells how long a job runs (None: it has no end of its own); without it its request or its script does."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gnomon.model.operation import Enforcement, Heartbeat, Operation
 from gnomon.model.resources import NEVER
-from gnomon.systems.slurm.conf import Conf
-from gnomon.systems.slurm.nodes import PING_MOST_S, ROUND_S
-from gnomon.systems.slurm.state import SECOND
+from gnomon.systems.slurm.cluster.nodes import PING_MOST_S, ROUND_S
+from gnomon.systems.slurm.cluster.state import SECOND
+from gnomon.systems.slurm.config.conf import Conf
 
 
 def operation(conf: Conf) -> Operation:

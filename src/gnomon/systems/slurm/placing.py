@@ -19,15 +19,16 @@ from gnomon.model.errors import InvariantError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
-from gnomon.systems.slurm import commands, lifecycle, minutes, nodes
-from gnomon.systems.slurm.books import books
-from gnomon.systems.slurm.controller import Controller, limit_ns
-from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, TIMEOUT, Job
-from gnomon.systems.slurm.present import arrange, set_up, take_up, usage_as_told
+from gnomon.systems.slurm.cluster import lifecycle, nodes
+from gnomon.systems.slurm.cluster.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, TIMEOUT, Job
+from gnomon.systems.slurm.controller import commands, minutes
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.slurmctld import Controller, limit_ns
+from gnomon.systems.slurm.controller.submitting import submit
+from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
+from gnomon.systems.slurm.notation.hostlist import compress
 from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.select import Selector
-from gnomon.systems.slurm.submitting import submit
 
 _REASONS: Final = (
     ("Resources", Reason.RESOURCES),
@@ -53,7 +54,7 @@ def reason_of(text: str) -> Reason:
 
 
 class SlurmScheduler(Placer):
-    """A :class:`gnomon.control.placer.Placer`, and the :class:`gnomon.systems.slurm.state.World` of the controller."""
+    """A :class:`gnomon.control.placer.Placer`, and the :class:`.cluster.state.World` of the controller."""
 
     keeps_books = True
 

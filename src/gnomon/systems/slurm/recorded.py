@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.systems.slurm.job import COMPLETED, OVER, PENDING, Job, Stint
-from gnomon.systems.slurm.lifecycle import HELD
-from gnomon.systems.slurm.state import SECOND, State
-from gnomon.systems.slurm.times import format_minutes
+from gnomon.systems.slurm.cluster.job import COMPLETED, OVER, PENDING, Job, Stint
+from gnomon.systems.slurm.cluster.lifecycle import HELD
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.notation.times import format_minutes
 
 Record = dict[str, Any]
 

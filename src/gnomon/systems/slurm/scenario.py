@@ -1,14 +1,15 @@
 """Files of Slurm as a scenario: a cluster of slurm.conf, and a task for every job that is submitted.
 
 ``slurm.conf`` (gres.conf and topology.conf are found beside it), what ``sacctmgr`` writes, sessions
-(:mod:`gnomon.systems.slurm.session`), batch scripts, work of a trace, a month of ``sacct``
-(:mod:`gnomon.systems.slurm.history`), and what commands print of a running cluster
-(:mod:`gnomon.systems.slurm.snapshot`). What only Slurm has stays in ``native``.
+(:mod:`gnomon.systems.slurm.inputs.session`), batch scripts, work of a trace, a month of ``sacct``
+(:mod:`gnomon.systems.slurm.inputs.history`), and what commands print of a running cluster
+(:mod:`gnomon.systems.slurm.inputs.snapshot`). What only Slurm has stays in ``native``.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,30 +18,31 @@ from typing import Final
 
 from gnomon.formats.files import Path, read_text
 from gnomon.model.cluster import Cluster, Node
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, slip
 from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note, Shape, Task, Work
-from gnomon.systems.slurm.accounts import Accounts
-from gnomon.systems.slurm.behaviour import behaviour
-from gnomon.systems.slurm.conf import Conf, NodeConf
-from gnomon.systems.slurm.files import kind_of, read_json
-from gnomon.systems.slurm.history import History, accounts_of, history
+from gnomon.systems.slurm.accounting.accounts import Accounts
+from gnomon.systems.slurm.accounting.sacctmgr_text import is_dump, read_dump, read_show
+from gnomon.systems.slurm.cluster.state import SECOND
+from gnomon.systems.slurm.config.conf import Conf, NodeConf
+from gnomon.systems.slurm.config.slurm_conf import read_conf
+from gnomon.systems.slurm.inputs.behaviour import behaviour
+from gnomon.systems.slurm.inputs.files import kind_of, read_json
+from gnomon.systems.slurm.inputs.history import History, accounts_of, history
+from gnomon.systems.slurm.inputs.present import Present, Standing, standing
+from gnomon.systems.slurm.inputs.session import Command, read_session
+from gnomon.systems.slurm.inputs.snapshot import PRINTED, Snapshot, read_snapshot
+from gnomon.systems.slurm.inputs.traced import USER, notes_of, request_of
 from gnomon.systems.slurm.operation import operation
-from gnomon.systems.slurm.present import Present, Standing, standing
 from gnomon.systems.slurm.read.nodes import SeenReservation
 from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
 from gnomon.systems.slurm.read.sacct_json import jobs_of_json
-from gnomon.systems.slurm.request import JobRequest
-from gnomon.systems.slurm.sacctmgr_text import is_dump, read_dump, read_show
+from gnomon.systems.slurm.read.shown_conf import shown_conf, with_states
+from gnomon.systems.slurm.sbatch.options import OPTIONS
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site, site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
-from gnomon.systems.slurm.session import Command, read_session
-from gnomon.systems.slurm.shown_conf import shown_conf, with_states
-from gnomon.systems.slurm.slurm_conf import read_conf
-from gnomon.systems.slurm.snapshot import PRINTED, Snapshot, read_snapshot
-from gnomon.systems.slurm.state import SECOND
-from gnomon.systems.slurm.traced import USER, notes_of, request_of
 
 EPOCH: Final = datetime(2026, 1, 1)
 
@@ -158,7 +160,10 @@ def _conf(held: Mapping[str, Sequence[str]], there: Snapshot, version: tuple[int
             "one slurm.conf is wanted", found=", ".join(given), allowed="a file with NodeName= and PartitionName="
         )
     if not given and not there.nodes and not there.partitions:
-        raise InputError("there is no slurm.conf", allowed="a file with NodeName= and PartitionName=")
+        raise InputError(
+            "there is no slurm.conf",
+            allowed="a further file with NodeName= and PartitionName=, such as /etc/slurm/slurm.conf of the cluster",
+        )
     conf = read_conf(given[0], version=version) if given else _shown(there, version)
     return with_states(conf, there.nodes)
 
@@ -208,7 +213,9 @@ def _of_script(path: str, site: Site, accounts: Accounts) -> Command:
     """A script is submitted at once; by whom, nobody says: where accounting knows users, by the first who may."""
     said = submission([path], read_text(path), user=USER, site=site)
     if not isinstance(said, Submission):
-        raise InputError(f"sbatch refuses this script: {'; '.join(said.text.splitlines())}", file=path)
+        wrong = re.search(r"unrecognized option '--([\w-]+)", said.text)
+        meant = slip(wrong[1], [option.name for option in OPTIONS]) if wrong else ""
+        raise InputError(f"sbatch refuses this script{meant}: {'; '.join(said.text.splitlines())}", file=path)
     user, notes = accounts.first_user(said.requests[0].account), said.notes
     if user:
         name = os.path.basename(path)

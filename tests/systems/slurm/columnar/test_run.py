@@ -11,9 +11,9 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Shape, Task, Work
+from gnomon.systems.slurm.cluster.state import SECOND
 from gnomon.systems.slurm.columnar.run import replay
 from gnomon.systems.slurm.scenario import read_scenario
-from gnomon.systems.slurm.state import SECOND
 
 CONF = """ClusterName=test
 SlurmctldHost=head

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.files import kind_of, read_json
+from gnomon.systems.slurm.inputs.files import kind_of, read_json
 from gnomon.systems.slurm.read.jobs import SeenJob, of_json, of_record, of_table
 from gnomon.systems.slurm.read.nodes import node_of, nodes_of_json, nodes_of_table, reservation_of
 from gnomon.systems.slurm.read.pairs import read_config, read_records, taken_at
 from gnomon.systems.slurm.read.sacct import read_parsable
 from gnomon.systems.slurm.read.share import read_assoc_mgr, read_sdiag, read_sshare
 from gnomon.systems.slurm.read.tables import read_table
-from tests.systems.slurm import accounting
+from tests.systems.slurm.accounting import recorded as accounting
 from tests.systems.slurm.read import printed
 
 MESSAGES = ("sinfo-bad-option.txt", "scontrol-hostlist.txt", "scontrol-hostnames.txt")
@@ -118,6 +118,12 @@ def test_names_that_look_like_keys_stay_names() -> None:
     record = read_records(text)[0]
     assert record.values["JobName"] == "a=b UserName=x B=c"
     assert record.values["WorkDir"] == "/home/a b"
+
+
+def test_a_record_of_something_else_is_refused() -> None:
+    with pytest.raises(InputError, match="a record of something else, found 'JobId'; allowed: NodeName") as caught:
+        read_records("NodeName=n1 State=IDLE\nJobId=7 JobName=x\n", of="NodeName", file="nodes.txt")
+    assert caught.value.line == 2
 
 
 def test_a_message_is_no_table() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.files import read_json
+from gnomon.systems.slurm.inputs.files import read_json
 from gnomon.systems.slurm.read import parsable
 from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
 from gnomon.systems.slurm.read.sacct_json import jobs_of_json

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gnomon.systems.slurm import hostlist, times
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.notation import hostlist, times
+from gnomon.systems.slurm.sbatch.request import JobRequest
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "slurm" / "sbatch"
 PLAIN_SCRIPT = "#!/bin/sh\nsleep 1\n"

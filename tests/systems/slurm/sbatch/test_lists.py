@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gnomon.systems.slurm.request import Dependency
-from gnomon.systems.slurm.sbatch.arrays import array_tasks
+from gnomon.model.errors import InputError
+from gnomon.systems.slurm.sbatch.arrays import array_tasks, printed_tasks
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.sbatch.licenses import licenses
 from gnomon.systems.slurm.sbatch.refusals import RefusedError
+from gnomon.systems.slurm.sbatch.request import Dependency
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,13 @@ def test_arrays(text: str, indexes: tuple[int, ...], limit: int | None) -> None:
 def test_arrays_that_are_none(text: str) -> None:
     with pytest.raises(RefusedError, match="Invalid job array specification"):
         array_tasks(text)
+
+
+@pytest.mark.parametrize("text", ["1,3,5-...", "9-1", "0-4000001", "1%" + "9" * 5000])
+def test_what_is_printed_of_an_array_is_the_users_file(text: str) -> None:
+    """squeue cuts the list at 64 characters: ``SLURM_BITSTR_LEN`` of squeue(1)."""
+    with pytest.raises(InputError, match="not the tasks of an array.*SLURM_BITSTR_LEN=0"):
+        printed_tasks(text)
 
 
 def test_indexes_stay_below_the_largest_size() -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gnomon.systems.slurm import hostlist
-from gnomon.systems.slurm.request import GresRequest, JobRequest
+from gnomon.systems.slurm.notation import hostlist
 from gnomon.systems.slurm.sbatch.output import JobNames, output_path
 from gnomon.systems.slurm.sbatch.refusals import Refusal
+from gnomon.systems.slurm.sbatch.request import GresRequest, JobRequest
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
 from tests.systems.slurm.otherwise import COMMAND_LINES

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.systems.slurm.conf import Conf, PartitionConf
-from gnomon.systems.slurm.hostlist import expand
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.config.conf import Conf, PartitionConf
+from gnomon.systems.slurm.config.slurm_conf import conf_of
+from gnomon.systems.slurm.notation.hostlist import expand
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
 from gnomon.systems.slurm.select import Allocation, Demand, Selector, ask
 from gnomon.systems.slurm.select.columns import BITS
-from gnomon.systems.slurm.slurm_conf import conf_of
 
 VERSION = (22, 5)
 Place = tuple[str, str, int, str]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gnomon.systems.slurm.conf import PartitionConf
-from gnomon.systems.slurm.features import choices, matches, parse
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.config.conf import PartitionConf
+from gnomon.systems.slurm.sbatch.features import choices, matches, parse
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.select import Allocation
 from tests.shared import ROOT
 from tests.systems.slurm.select.replaying import Cluster, Place, conf_in, requests_of

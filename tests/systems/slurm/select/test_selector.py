@@ -4,10 +4,10 @@ tests/golden/slurm and tests/data/slurm/select have the like)."""
 import numpy as np
 import pytest
 
-from gnomon.systems.slurm.conf import Conf, NodeConf, PartitionConf
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.config.conf import Conf, NodeConf, PartitionConf
+from gnomon.systems.slurm.config.slurm_conf import conf_of
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.select import Selector, Shortfall
-from gnomon.systems.slurm.slurm_conf import conf_of
 from tests.systems.slurm.select.replaying import Cluster
 
 NODES = "NodeName=n[1-4] CPUs=8 Sockets=2 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=16000\n"

@@ -1,4 +1,4 @@
-"""Time: jobs come and end, and the two loops wake (:mod:`gnomon.systems.slurm.controller`)."""
+"""Time: jobs come and end, and the two loops wake (:mod:`gnomon.systems.slurm.controller.slurmctld`)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from gnomon.systems.slurm.columnar.passes import backfill_pass, main_pass
 from gnomon.systems.slurm.columnar.queue import catch_up, enter, first_priority
 from gnomon.systems.slurm.columnar.starting import finish, fits_now, next_ended, use_partition
 from gnomon.systems.slurm.columnar.written import emit, look_at_aside, say
-from gnomon.systems.slurm.planning import Chart, Lined
+from gnomon.systems.slurm.schedulers.planning import Chart, Lined
 from gnomon.systems.slurm.select.columns import Demands, Hardware, Occupied, Running, Trial
 
 # What go_on answers.

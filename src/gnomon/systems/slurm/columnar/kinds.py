@@ -9,15 +9,15 @@ import numpy as np
 
 from gnomon.model.resources import NEVER as NO_TIME
 from gnomon.model.work import Work
-from gnomon.systems.slurm import lifecycle
-from gnomon.systems.slurm.choosing import demand_of
+from gnomon.systems.slurm.cluster import lifecycle
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import State
 from gnomon.systems.slurm.columnar import books as places
 from gnomon.systems.slurm.columnar.books import MINUTE, NEVER
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.ranking import MultifactorRanking
-from gnomon.systems.slurm.state import State
-from gnomon.systems.slurm.submitting import submit
-from gnomon.systems.slurm.traced import request_of
+from gnomon.systems.slurm.controller.submitting import submit
+from gnomon.systems.slurm.inputs.traced import request_of
+from gnomon.systems.slurm.priority.ranking import MultifactorRanking
+from gnomon.systems.slurm.schedulers.choosing import demand_of
 
 
 class Nobody:

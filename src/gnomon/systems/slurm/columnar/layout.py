@@ -15,24 +15,25 @@ from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER as NO_TIME
 from gnomon.model.scenario import Limits, Scenario
 from gnomon.model.work import Work
-from gnomon.systems.slurm import planning, preempting
-from gnomon.systems.slurm.accounts import Accounts
-from gnomon.systems.slurm.bf_settings import BY_JOB, Settings
-from gnomon.systems.slurm.books import books
+from gnomon.systems.slurm.accounting.accounts import Accounts
+from gnomon.systems.slurm.cluster import preempting
+from gnomon.systems.slurm.cluster.state import State
 from gnomon.systems.slurm.columnar import books as places
 from gnomon.systems.slurm.columnar.books import MINUTE, NEVER, SECOND, Books
 from gnomon.systems.slurm.columnar.kinds import Kinds, Nobody
-from gnomon.systems.slurm.controller import CHECK_EVERY, overrun_min
-from gnomon.systems.slurm.gang import Gang
-from gnomon.systems.slurm.main_scheduler import DEPTH
-from gnomon.systems.slurm.power import power_of
-from gnomon.systems.slurm.priority import FIRST_BASIC
-from gnomon.systems.slurm.ranking import MultifactorRanking
+from gnomon.systems.slurm.config.bf_settings import BY_JOB, Settings
+from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.power import power_of
+from gnomon.systems.slurm.controller.slurmctld import CHECK_EVERY, overrun_min
+from gnomon.systems.slurm.priority.formula import FIRST_BASIC
+from gnomon.systems.slurm.priority.ranking import MultifactorRanking
 from gnomon.systems.slurm.scenario import Native
+from gnomon.systems.slurm.schedulers import planning
+from gnomon.systems.slurm.schedulers.gang import Gang
+from gnomon.systems.slurm.schedulers.main_scheduler import DEPTH
 from gnomon.systems.slurm.select.columns import Running
 from gnomon.systems.slurm.select.occupancy import Store
 from gnomon.systems.slurm.select.speed import Columns
-from gnomon.systems.slurm.state import State
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class _Laying:
 
     def _planned_minutes(self, limit: Any) -> Any:
         """How long backfill takes each to run (:meth:`State.planned_min`)."""
-        from gnomon.systems.slurm.state import YEAR_MIN
+        from gnomon.systems.slurm.cluster.state import YEAR_MIN
 
         confs = [self.state.partitions[name].conf for name in self.parts]
         most = np.array([NEVER if one.max_time_min is None else one.max_time_min for one in confs] or [NEVER])

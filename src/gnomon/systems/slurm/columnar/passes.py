@@ -1,8 +1,9 @@
-"""One pass of the main scheduler (:mod:`gnomon.systems.slurm.main_scheduler`), one of backfill (:mod:`~.backfill`)."""
+"""One pass of the main scheduler (``schedulers.main_scheduler``), one of backfill (``schedulers.backfill``)."""
 
 from __future__ import annotations
 
 from gnomon.engine.compiling import kernel
+from gnomon.systems.slurm.cluster.ends import UNLIMITED
 from gnomon.systems.slurm.columnar.books import (
     BF_SLOTS,
     BF_STARTS,
@@ -27,8 +28,7 @@ from gnomon.systems.slurm.columnar.books import (
 )
 from gnomon.systems.slurm.columnar.starting import fits_now, free_cpus, start, use_partition
 from gnomon.systems.slurm.columnar.written import look_at_aside, say
-from gnomon.systems.slurm.ends import UNLIMITED
-from gnomon.systems.slurm.planning import (
+from gnomon.systems.slurm.schedulers.planning import (
     COUNT,
     CPUS,
     LENGTH,

@@ -1,4 +1,4 @@
-"""The pending jobs in order (:mod:`gnomon.systems.slurm.line`), and their priorities (:mod:`~.ranking`)."""
+"""The pending jobs in order (:mod:`gnomon.systems.slurm.schedulers.line`), and their priorities (:mod:`~.ranking`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gnomon.systems.slurm.columnar.books import (
     WAITING,
     Books,
 )
-from gnomon.systems.slurm.priority import PRIORITY_MAX
+from gnomon.systems.slurm.priority.formula import PRIORITY_MAX
 
 
 @kernel

@@ -9,6 +9,7 @@ import numpy as np
 
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.model.scenario import Scenario
+from gnomon.systems.slurm.cluster.job import BACKFILL, MAIN
 from gnomon.systems.slurm.columnar.books import (
     ARRIVED,
     BY_BACKFILL,
@@ -22,8 +23,7 @@ from gnomon.systems.slurm.columnar.books import (
 )
 from gnomon.systems.slurm.columnar.clock import LEFT, NEED_SPACE, OVER, go_on
 from gnomon.systems.slurm.columnar.layout import Layout, lay_out
-from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.job import BACKFILL, MAIN
+from gnomon.systems.slurm.notation.hostlist import compress
 from gnomon.systems.slurm.select.speed import Columns
 
 _INSTANTS = 20_000

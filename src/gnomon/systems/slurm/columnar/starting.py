@@ -5,6 +5,7 @@ from __future__ import annotations
 from gnomon.engine.compiling import kernel
 from gnomon.engine.heap import pop, push
 from gnomon.engine.log import Kind, Reason
+from gnomon.systems.slurm.cluster.ends import UNLIMITED
 from gnomon.systems.slurm.columnar.books import (
     CHANGED,
     CHECK,
@@ -24,8 +25,7 @@ from gnomon.systems.slurm.columnar.books import (
 )
 from gnomon.systems.slurm.columnar.queue import catch_up, leave
 from gnomon.systems.slurm.columnar.written import emit
-from gnomon.systems.slurm.ends import UNLIMITED
-from gnomon.systems.slurm.planning import CPUS, DEMAND, USABLE, Lined
+from gnomon.systems.slurm.schedulers.planning import CPUS, DEMAND, USABLE, Lined
 from gnomon.systems.slurm.select import ask
 from gnomon.systems.slurm.select import at as places
 from gnomon.systems.slurm.select.columns import Demands, Hardware, Occupied, Running, Trial

@@ -17,8 +17,11 @@ from gnomon.systems.slurm.read.pairs import Record
 from gnomon.systems.slurm.read.tables import Row, Table
 from gnomon.systems.slurm.read.words import (
     BY_PARTITION,
+    COUNT_MAX,
+    NO_AMOUNTS,
     NO_TIME,
     NOTHING,
+    UNKNOWN_S,
     UNLIMITED,
     count,
     job_id,
@@ -28,6 +31,7 @@ from gnomon.systems.slurm.read.words import (
     size_mb,
     state,
     tres,
+    whole,
 )
 
 
@@ -35,7 +39,7 @@ from gnomon.systems.slurm.read.words import (
 class SeenJob:
     """``id``: of its record; ``array``, ``task``, ``tasks`` (several still together); ``het``, ``offset``: -1 none.
     ``nodes``: as a list of hosts; ``limit_s`` as :mod:`words` has it; ``priority`` None: not told. ``layout``: what is
-    told of the request, by the names of :class:`gnomon.systems.slurm.request.JobRequest`; ``tres_asks``: what it asks
+    told of the request, by the names of :class:`.sbatch.request.JobRequest`; ``tres_asks``: what it asks
     of a node, of the job, of a socket, of a task; ``held``: what it has, by resource."""
 
     id: int
@@ -81,12 +85,12 @@ def of_record(record: Record, *, file: str | None = None) -> SeenJob:
     field = "JobId"
     try:
         tasks = get("ArrayTaskId")
-        seen: dict[str, Any] = {"id": int(values["JobId"])}
+        seen: dict[str, Any] = {"id": whole(values["JobId"])}
         if get("ArrayJobId"):
-            seen |= {"array": int(values["ArrayJobId"])}
-            seen |= {"task": int(tasks)} if tasks.isdigit() else {"tasks": tasks}
+            seen |= {"array": whole(values["ArrayJobId"])}
+            seen |= {"task": whole(tasks)} if tasks.isdigit() else {"tasks": tasks}
         if get("HetJobId"):
-            seen |= {"het": int(values["HetJobId"]), "offset": int(get("HetJobOffset") or 0)}
+            seen |= {"het": whole(values["HetJobId"]), "offset": whole(get("HetJobOffset") or "0")}
         for field, name in (("SubmitTime", "submit_s"), ("EligibleTime", "eligible_s"), ("StartTime", "start_s")):
             seen[name] = moment(values.get(field, ""))
         field = "EndTime"
@@ -96,7 +100,7 @@ def of_record(record: Record, *, file: str | None = None) -> SeenJob:
         field = "JobState"
         seen["state"] = state(values[field].partition(",")[0])
         field = "Priority"
-        seen["priority"] = int(get(field)) if get(field) else None
+        seen["priority"] = whole(get(field)) if get(field) else None
         field = "NumNodes"
         least = get(field).partition("-")[0]
         seen["num_nodes"] = count(least) if least else None
@@ -107,7 +111,7 @@ def of_record(record: Record, *, file: str | None = None) -> SeenJob:
         field = "layout"
         return SeenJob(
             **seen,
-            array_limit=int(get("ArrayTaskThrottle") or 0) or None,
+            array_limit=whole(get("ArrayTaskThrottle") or "0") or None,
             name=values.get("JobName", ""),
             user=_before_id(values.get("UserId", "")),
             account=get("Account"),
@@ -139,23 +143,23 @@ def _layout(record: Record) -> dict[str, Any]:
         if high:
             found["nodes_max"] = count(high)
     if get("NumTasks").isdigit():
-        found["tasks"] = int(get("NumTasks"))
+        found["tasks"] = whole(get("NumTasks"))
     if get("CPUs/Task").isdigit():
-        found["cpus_per_task"] = int(get("CPUs/Task"))
+        found["cpus_per_task"] = whole(get("CPUs/Task"))
     per_node, _, rest = get("NtasksPerN:B:S:C").partition(":")
-    if per_node.isdigit() and int(per_node):
-        found["tasks_per_node"] = int(per_node)
+    if per_node.isdigit() and whole(per_node):
+        found["tasks_per_node"] = whole(per_node)
     for place, name in ((1, "tasks_per_socket"), (2, "tasks_per_core")):
         part = [*rest.split(":"), "", "", ""][place]
-        if part.isdigit() and int(part):
-            found[name] = int(part)
+        if part.isdigit() and whole(part):
+            found[name] = whole(part)
     for part, name in zip(
         get("ReqB:S:C:T").split(":")[1:], ("sockets_per_node", "cores_per_socket", "threads_per_core"), strict=False
     ):
-        if part.isdigit() and int(part):
-            found[name] = int(part)
-    if get("MinCPUsNode").isdigit() and int(get("MinCPUsNode")) > 1:
-        found["min_cpus_per_node"] = int(get("MinCPUsNode"))
+        if part.isdigit() and whole(part):
+            found[name] = whole(part)
+    if get("MinCPUsNode").isdigit() and whole(get("MinCPUsNode")) > 1:
+        found["min_cpus_per_node"] = whole(get("MinCPUsNode"))
     for key, name in (("MinMemoryCPU", "mem_per_cpu_mb"), ("MinMemoryNode", "mem_per_node_mb")):
         if get(key):
             found[name] = size_mb(get(key))
@@ -171,12 +175,12 @@ def _layout(record: Record) -> dict[str, Any]:
     found["oversubscribe"] = get("OverSubscribe") == "YES"
     found["contiguous"] = get("Contiguous") == "1"
     found["requeue"] = None if not get("Requeue") else get("Requeue") == "1"
-    found["nice"] = int(get("Nice") or 0)
+    found["nice"] = whole(get("Nice") or "0")
     if get("TimeMin"):
         found["time_min_min"] = -(-(length(get("TimeMin")) or 0) // 60)
     switches, _, wait = get("Switches").partition("@")
-    if switches.isdigit() and int(switches):
-        found["switches"] = int(switches), length(wait) if wait else None
+    if switches.isdigit() and whole(switches):
+        found["switches"] = whole(switches), length(wait) if wait else None
     return found
 
 
@@ -222,7 +226,7 @@ def _of_row(row: Row) -> SeenJob:
         qos=get("QOS"),
         partitions=tuple(part for part in get("PARTITION").split(",") if part),
         reason=get("REASON") or (place[1:-1] if waits else "None"),
-        priority=int(priority) if priority else None,
+        priority=whole(priority) if priority else None,
         submit_s=moment(get("SUBMIT_TIME")),
         eligible_s=moment(get("ELIGIBLE_TIME")),
         start_s=moment(get("START_TIME")),
@@ -240,7 +244,7 @@ def _of_row(row: Row) -> SeenJob:
     if said.task >= 0 or said.tasks:
         limit = said.tasks.partition("%")[2]
         job = replace(
-            job, array=said.job, task=said.task, tasks=said.tasks, array_limit=int(limit) if limit.isdigit() else None
+            job, array=said.job, task=said.task, tasks=said.tasks, array_limit=whole(limit) if limit.isdigit() else None
         )
     elif said.offset >= 0:
         job = replace(job, id=said.job + said.offset, het=said.job, offset=said.offset)
@@ -258,7 +262,7 @@ def _of_columns(row: Row) -> dict[str, Any]:
     if (features := row.get("FEATURES", "")) and features not in NOTHING:
         found["features"] = features
     if (nice := row.get("NICE", "")).lstrip("-").isdigit():
-        found["nice"] = int(nice)
+        found["nice"] = whole(nice)
     if row.get("OVER_SUBSCRIBE") == "NO":
         found["exclusive"] = "node"
     return found
@@ -268,7 +272,8 @@ def _of_columns(row: Row) -> dict[str, Any]:
 
 
 def number(value: Any) -> int | None:
-    """A number of the JSON forms: plain, or with its ``set`` and ``infinite``; -1: infinite; None: not set.
+    """A number of the JSON forms: plain, or with its ``set`` and ``infinite``; -1: infinite; None: not set. Raises
+    InputError for one that nothing has.
 
     >>> number(5), number({"set": True, "infinite": False, "number": 5}), number({"set": False, "number": 0})
     (5, 5, None)
@@ -276,8 +281,12 @@ def number(value: Any) -> int | None:
     if isinstance(value, dict):
         if value.get("infinite"):
             return UNLIMITED
-        return int(value.get("number", 0)) if value.get("set") else None
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        value = value.get("number", 0) if value.get("set") else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or value in NO_AMOUNTS:
+        return None
+    if not abs(value) <= COUNT_MAX:
+        raise InputError("more than any cluster has", found=value)
+    return int(value)
 
 
 def of_json(jobs: Sequence[Any], *, file: str | None = None) -> list[SeenJob]:
@@ -296,11 +305,12 @@ def of_json(jobs: Sequence[Any], *, file: str | None = None) -> list[SeenJob]:
 
 
 def _of_object(job: Mapping[str, Any]) -> SeenJob:
-    def whole(key: str) -> int:
+    def figure(key: str) -> int:
         return number(job.get(key)) or 0
 
     def time(key: str) -> int:
-        return number(job.get(key)) or NO_TIME
+        seconds = number(job.get(key)) or 0
+        return seconds if 0 < seconds < UNKNOWN_S else NO_TIME
 
     def text(key: str) -> str:
         value = job.get(key)
@@ -308,16 +318,16 @@ def _of_object(job: Mapping[str, Any]) -> SeenJob:
 
     states = job.get("job_state", "PENDING")
     limit = number(job.get("time_limit"))
-    array, tasks, task = whole("array_job_id"), text("array_task_string"), number(job.get("array_task_id"))
+    array, tasks, task = figure("array_job_id"), text("array_task_string"), number(job.get("array_task_id"))
     nodes = text("nodes")
     return SeenJob(
-        int(job["job_id"]),
+        whole(str(job["job_id"])),
         array=array or -1,
         task=-1 if task is None or not array else task,
         tasks=tasks if array else "",
-        array_limit=whole("array_max_tasks") or None,
-        het=whole("het_job_id") or -1,
-        offset=whole("het_job_offset") if whole("het_job_id") else -1,
+        array_limit=figure("array_max_tasks") or None,
+        het=figure("het_job_id") or -1,
+        offset=figure("het_job_offset") if figure("het_job_id") else -1,
         name=job.get("name") or "",
         user=text("user_name"),
         account=text("account"),

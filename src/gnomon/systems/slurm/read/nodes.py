@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.hostlist import expand
+from gnomon.systems.slurm.notation.hostlist import expand
 from gnomon.systems.slurm.read.jobs import number
 from gnomon.systems.slurm.read.pairs import Record
 from gnomon.systems.slurm.read.tables import Table
-from gnomon.systems.slurm.read.words import NO_TIME, NOTHING, moment
+from gnomon.systems.slurm.read.words import NO_TIME, NOTHING, moment, whole
 
 _REASON: Final = re.compile(r"(.*?)(?: \[(\S+?)@(\S+)\])?\Z", re.DOTALL)
 _WHERE: Final = re.compile(r"\([^)]*\)")
@@ -147,6 +147,8 @@ def nodes_of_json(nodes: Sequence[Any], *, file: str | None = None) -> list[Seen
                 found.setdefault(node.name, node)
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise InputError(f"not as sinfo writes it: {error}", file=file, field=f"[{place}]") from None
+        except InputError as error:
+            raise error.at(file=file, field=f"[{place}]") from None
     return list(found.values())
 
 
@@ -245,9 +247,8 @@ def reservation_of(record: Record, *, file: str | None = None) -> SeenReservatio
             frozenset(words("Flags")),
             get("PartitionName"),
             get("Licenses"),
-            int(get("CoreCnt") or 0),
+            whole(get("CoreCnt") or "0"),
             ((get("NodeName"), get("CoreIDs")),) if get("CoreIDs") else (),
         )
-    except (InputError, ValueError) as error:
-        problem = error.problem if isinstance(error, InputError) else str(error)
-        raise InputError(problem, file=file, line=record.line, field="ReservationName") from None
+    except InputError as error:
+        raise error.at(file=file, line=record.line, field="ReservationName") from None

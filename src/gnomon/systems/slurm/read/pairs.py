@@ -29,7 +29,7 @@ _FREE: Final = {
     "Reason": ("Dependency", "FailedNode", "Comment", "Extra"),
     "OS": ("RealMemory",),
 }
-_BEGINS: Final = re.compile(r"(?:(?:JobId|NodeName|PartitionName|ReservationName|LicenseName|StepId)=)", re.MULTILINE)
+_BEGINS: Final = re.compile(r"(JobId|NodeName|PartitionName|ReservationName|LicenseName|StepId)=")
 _NO_RECORD: Final = re.compile(r"No \w+ in the system|.*not found|slurm_load_\w+ error.*", re.IGNORECASE)
 
 
@@ -48,8 +48,9 @@ class Record:
         return "" if value in ("(null)", "N/A", "n/a", "None") else value
 
 
-def read_records(text: str, *, file: str | None = None) -> list[Record]:
-    """The records of ``scontrol show``. Raises InputError with file and line.
+def read_records(text: str, *, of: str = "", file: str | None = None) -> list[Record]:
+    """The records of ``scontrol show``; ``of``: the key that each has to begin with. Raises InputError with file and
+    line.
 
     >>> first, = read_records("JobId=7 JobName=a b=c\\n   UserId=eve(12) GroupId=x(1)\\n   Priority=5 Nice=0\\n")
     >>> first.values["JobName"], first.get("UserId"), first.line
@@ -60,7 +61,9 @@ def read_records(text: str, *, file: str | None = None) -> list[Record]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or _NO_RECORD.match(line.strip()):
             continue
-        if _BEGINS.match(line):
+        if begins := _BEGINS.match(line):
+            if of and begins[1] != of:
+                raise InputError("a record of something else", file=file, line=number, found=begins[1], allowed=of)
             held = {}
             found.append(Record(held, number))
         if held is None:

@@ -24,6 +24,7 @@ from gnomon.systems.slurm.read.words import (
     BY_PARTITION,
     NO_TIME,
     NOTHING,
+    UNKNOWN_S,
     job_id,
     length,
     limit_s,
@@ -31,6 +32,7 @@ from gnomon.systems.slurm.read.words import (
     size_mb,
     state,
     tres,
+    whole,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -47,9 +49,7 @@ _OTHERS: Final = ("SubmitLine", "JobID", "JobIDRaw", "State", "Elapsed", "Elapse
 _ARRAY: Final = re.compile(r"\s(?:--array(?:=|\s+)|-a\s*)[\d,:\-]+%(\d{1,9})", re.ASCII)
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\Z|\d*\Z|Unknown\Z|None\Z|INVALID\Z|N/A\Z", re.ASCII)
 _STATE: Final = re.compile(r"[A-Z_]+(?: by \S+)?\+?\Z")
-_WHOLE: Final = re.compile(r"-?\d{1,18}\Z", re.ASCII)
-_AMOUNT_MAX: Final = 2**33
-"""In MiB all that Gnomon counts; more than there is of anything else."""
+_WHOLE: Final = re.compile(r"-?\d+\Z", re.ASCII)
 _CODE: Final = re.compile(r"(\d+:\d+)?\Z")
 _CLOCK: Final = re.compile(r"[-\d:.]*\Z|UNLIMITED\Z|Partition_Limit\Z|INVALID\Z")
 _NUMBER: Final = re.compile(r"\d*\Z")
@@ -256,7 +256,7 @@ class Parts:
     def _ids(self, texts: Any, column: str = "JobID") -> npt.NDArray[np.int64]:
         """Job, task and offset of each row."""
         found = np.full((len(texts), 3), -1, np.int64)
-        plain = pc.match_substring_regex(texts, r"^[0-9]{1,18}$").to_numpy(zero_copy_only=False)
+        plain = pc.match_substring_regex(texts, r"^[0-9]{1,9}$").to_numpy(zero_copy_only=False)
         found[plain, 0] = pc.cast(texts.filter(pa.array(plain)), pa.int64()).to_numpy(zero_copy_only=False)
         for row in np.flatnonzero(~plain).tolist():
             text = texts[row].as_py()
@@ -311,6 +311,7 @@ def _moments(texts: Any, column: str) -> Ints:
     try:
         seconds = pc.cast(texts.filter(iso), pa.timestamp("s")).cast(pa.int64())
         found[plain] = seconds.to_numpy(zero_copy_only=False)
+        plain &= (found >= 0) & (found < UNKNOWN_S)
     except pa.ArrowInvalid:
         plain = np.zeros(len(texts), np.bool_)
     rest = np.flatnonzero(~plain)
@@ -339,25 +340,20 @@ def _count(text: str) -> int:
     """A number; -1 where there is none."""
     if text in NOTHING:
         return -1
-    if not _WHOLE.match(text):
-        raise InputError("not a number", found=text)
-    return int(text)
+    return whole(text)
 
 
-def _resources(text: str) -> str:
+def _checked(read: Callable[[str], object]) -> Callable[[str], str]:
     """The text, which is looked at when the job is submitted."""
-    if any(amount > _AMOUNT_MAX for amount in tres(text).values()):
-        raise InputError("more than any cluster has", found=text)
-    return text
+
+    def check(text: str) -> str:
+        read(text)
+        return text
+
+    return check
 
 
-def _memory(text: str) -> str:
-    if (size_mb(text) or 0) > _AMOUNT_MAX:
-        raise InputError("more than any cluster has", found=text)
-    return text
-
-
-_CHECKED: Final = {"ReqMem": _memory, "ReqTRES": _resources}
+_CHECKED: Final = {"ReqMem": _checked(size_mb), "ReqTRES": _checked(tres), "AllocTRES": _checked(tres)}
 
 
 def _elapsed(text: str) -> int:
@@ -367,4 +363,4 @@ def _elapsed(text: str) -> int:
 
 def _raw_limit(text: str) -> int:
     """A limit in minutes."""
-    return limit_s(text) if not _WHOLE.match(text) else max(0, int(text)) * 60
+    return max(0, whole(text)) * 60 if _WHOLE.match(text) else limit_s(text)

@@ -30,8 +30,10 @@ def jobs_of_json(jobs: Sequence[Any], *, file: str | None = None) -> Jobs:
     for place, job in enumerate(jobs):
         try:
             rows.append(_row(job))
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise InputError(f"not as sacct writes it: {error!r}", file=file, field=f"jobs[{place}]") from None
+        except InputError as error:
+            raise error.at(file=file, field=f"jobs[{place}]") from None
     parts = Parts()
     columns = {
         name: pa.chunked_array([pa.array([row[i] for row in rows], pa.string())]) for i, name in enumerate(_COLUMNS)

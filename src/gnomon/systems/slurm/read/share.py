@@ -15,7 +15,8 @@ from gnomon.systems.slurm.read.tables import read_table
 Usage = dict[tuple[str, str, str], float]
 """Raw usage by account, user and partition."""
 _ASSOCIATION: Final = re.compile(r"^ClusterName=(\S*) Account=(\S*) UserName=(\S*) Partition=(\S*)", re.MULTILINE)
-_USAGE: Final = re.compile(r"^\s+UsageRaw/Norm/Efctv=([\d.]+)", re.MULTILINE)
+_WHOLE: Final = re.compile(r"\d{1,20}\Z", re.ASCII)
+_USAGE: Final = re.compile(r"^\s+UsageRaw/Norm/Efctv=(\d{1,20}(?:\.\d*)?)", re.MULTILINE | re.ASCII)
 _NUMBER: Final = re.compile(r"^\s*([A-Z][\w ()/-]*?):?\s*:\s+(-?\d+)(?: \(\d+\))?\s*$", re.MULTILINE)
 
 
@@ -31,7 +32,7 @@ def read_sshare(text: str, *, file: str | None = None) -> Usage:
     found: Usage = {}
     for row, line in zip(table.rows, table.lines, strict=True):
         raw = row["RawUsage"]
-        if not raw.isdigit():
+        if not _WHOLE.match(raw):
             raise InputError("not a number", file=file, line=line, field="RawUsage", found=raw)
         found[row["Account"], row.get("User", ""), row.get("Partition", "")] = float(raw)
     return found

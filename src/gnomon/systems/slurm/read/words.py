@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from gnomon.model.errors import InputError
+from gnomon.model.resources import MAX_AMOUNT
 
 NO_TIME: Final = -1
 """A moment that never came, or that nobody knows."""
@@ -21,9 +22,22 @@ UNLIMITED: Final = -1
 BY_PARTITION: Final = -2
 """A time limit that is not the job's own, or that is not known."""
 
+WHOLE_MAX: Final = 2**32 - 1
+"""Job ids, priorities and moments are of 32 bits, or stay below."""
+UNKNOWN_S: Final = WHOLE_MAX - 1
+"""From here on a moment is none: NO_VAL and INFINITE of ``slurm.h``."""
+NO_AMOUNTS: Final = frozenset((2**64 - 1, 2**64 - 2))
+"""``INFINITE64`` and ``NO_VAL64``: energy that nobody measures."""
+COUNT_MAX: Final = 2**33
+"""CPUs, nodes and devices that anybody has, and the MiB of :data:`MAX_AMOUNT` bytes."""
+
 _EPOCH: Final = datetime(1970, 1, 1)
 _LENGTH: Final = re.compile(r"(-?)(?:(\d+)-)?(?:(\d+):)?(?:(\d+):)?(-?\d+)(?:\.\d+)?\Z", re.ASCII)
 _DIGITS_MAX: Final = 10
+_AMOUNT_DIGITS: Final = 30
+_NOT_MEASURED: Final = frozenset(map(str, NO_AMOUNTS))
+_COUNTED: Final = ("cpu", "node", "gres/", "license/")
+_WHOLE: Final = re.compile(r"-?\d{1,20}\Z", re.ASCII)
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)[iB]*([nc]?)\Z", re.ASCII | re.IGNORECASE)
 _ID: Final = re.compile(r"(\d+)(?:_(?:(\d+)|\[([^\]]*)\]?))?(?:\+(\d+))?(?:\.(\S+))?\Z", re.ASCII)
 _MIB: Final = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3, "E": 1024**4}
@@ -39,11 +53,26 @@ def moment(text: str) -> int:
     if text in NOTHING:
         return NO_TIME
     if text.isascii() and text.isdigit():
-        return int(text) or NO_TIME
+        seconds = whole(text)
+        return NO_TIME if seconds == 0 or seconds >= UNKNOWN_S else seconds
     try:
-        return int((datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds())
+        seconds = int((datetime.fromisoformat(text).replace(tzinfo=None) - _EPOCH).total_seconds())
     except ValueError:
         raise InputError("not a time", found=text, allowed="YYYY-MM-DDTHH:MM:SS, seconds, Unknown, None") from None
+    if not 0 <= seconds < UNKNOWN_S:
+        raise InputError("not a time", found=text, allowed="of 1970 to 2105")
+    return seconds
+
+
+def whole(text: str) -> int:
+    """A whole number, below 0 or not, of at most 32 bits. Raises InputError.
+
+    >>> whole("07"), whole("-5")
+    (7, -5)
+    """
+    if _WHOLE.match(text) is None or abs(int(text)) > WHOLE_MAX:
+        raise InputError("not a number", found=text, allowed=f"whole numbers up to {WHOLE_MAX}")
+    return int(text)
 
 
 def length(text: str) -> int | None:
@@ -89,7 +118,13 @@ def size_mb(text: str) -> int | None:
     found = _SIZE.match(text)
     if found is None:
         raise InputError("not a size", found=text, allowed="for instance 4000M, 62.50G")
-    return -int(-float(found[1]) * _MIB[found[2].upper()] // 1)
+    return _within(COUNT_MAX, -int(-float(found[1][:_AMOUNT_DIGITS]) * _MIB[found[2].upper()] // 1), text)
+
+
+def _within(most: int, amount: int, text: str) -> int:
+    if amount > most:
+        raise InputError("more than any cluster has", found=text)
+    return amount
 
 
 def tres(text: str) -> dict[str, int]:
@@ -105,12 +140,14 @@ def tres(text: str) -> dict[str, int]:
         name, equals, value = part.partition("=")
         if not equals:
             raise InputError("not a list of resources", found=text, allowed="for instance cpu=4,mem=4000M,node=1")
-        found[name] = (size_mb(value) or 0) if name == "mem" else count(value)
+        if value not in _NOT_MEASURED:
+            most = COUNT_MAX if name.startswith(_COUNTED) else MAX_AMOUNT
+            found[name] = (size_mb(value) or 0) if name == "mem" else count(value, most)
     return found
 
 
-def count(text: str) -> int:
-    """A number, perhaps with a unit. Raises InputError.
+def count(text: str, most: int = COUNT_MAX) -> int:
+    """A number, perhaps with a unit, up to ``most``. Raises InputError.
 
     >>> count("12"), count("2K"), count("1-4")
     (12, 2048, 1)
@@ -118,7 +155,7 @@ def count(text: str) -> int:
     found = _SIZE.match(text.partition("-")[0])
     if found is None:
         raise InputError("not a number", found=text)
-    return int(float(found[1]) * _COUNT[found[2].upper()])
+    return _within(most, int(float(found[1][:_AMOUNT_DIGITS]) * _COUNT[found[2].upper()]), text)
 
 
 class JobId(NamedTuple):
@@ -141,9 +178,13 @@ def job_id(text: str) -> JobId:
     found = _ID.match(text)
     if found is None:
         raise InputError("not a job id", found=text, allowed="for instance 5, 5_1, 5_[1-3], 2+0, 5.batch")
-    task, tasks, offset, step = found[2], found[3], found[4], found[5]
+    number, task, tasks, offset, step = found.groups()
     return JobId(
-        int(found[1]), -1 if task is None else int(task), -1 if offset is None else int(offset), tasks or "", step or ""
+        whole(number),
+        -1 if task is None else whole(task),
+        -1 if offset is None else whole(offset),
+        tasks or "",
+        step or "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gnomon.model.errors import InputError
 from gnomon.systems.slurm.sbatch.refusals import RefusedError, rejected
 
 SIZE_MAX: Final = 4_000_001
@@ -28,9 +29,23 @@ def array_tasks(text: str, size_max: int = SIZE_MAX) -> tuple[tuple[int, ...], i
     return tuple(indexes), int(limit[1] or 0) or None if limit else None
 
 
+def printed_tasks(text: str) -> tuple[tuple[int, ...], int | None]:
+    """The same of what squeue and sacct print behind a job's number. Raises InputError.
+
+    >>> printed_tasks("1,3-5%2")
+    ((1, 3, 4, 5), 2)
+    """
+    try:
+        return array_tasks(text)
+    except RefusedError:
+        problem = "not the tasks of an array"
+        allowed = "for instance 1,3-5%2; with SLURM_BITSTR_LEN=0 they are not cut short"
+        raise InputError(problem, field="JOBID", found=text, allowed=allowed) from None
+
+
 def _range(token: str, size_max: int) -> range:
     matched = _TOKEN.match(token)
-    if matched is None or any(part is not None and len(part) > 12 for part in matched.groups()[:3]):
+    if matched is None or any(part is not None and len(part) > 12 for part in matched.groups()):
         raise _wrong()
     first = int(matched[1] or 0)
     if not matched[1] and matched[2] is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm import features, hostlist
-from gnomon.systems.slurm.request import GresRequest, JobRequest
+from gnomon.systems.slurm.notation import hostlist
+from gnomon.systems.slurm.sbatch import features
 from gnomon.systems.slurm.sbatch.arrays import array_tasks
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.sbatch.exclusions import exclusions
@@ -18,6 +18,7 @@ from gnomon.systems.slurm.sbatch.gres import Counts, Shares, agree, gpus, gres, 
 from gnomon.systems.slurm.sbatch.layout_values import Sockets
 from gnomon.systems.slurm.sbatch.licenses import licenses
 from gnomon.systems.slurm.sbatch.refusals import WRONG, RefusedError, error, rejected
+from gnomon.systems.slurm.sbatch.request import GresRequest, JobRequest
 from gnomon.systems.slurm.sbatch.settings import Settings
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.tres import tres_per_task

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gnomon.systems.slurm.request import Dependency
 from gnomon.systems.slurm.sbatch.refusals import rejected
+from gnomon.systems.slurm.sbatch.request import Dependency
 
 KINDS: Final = ("after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer")
 _JOB = re.compile(r"([0-9]{1,10})(?:_([0-9]{1,10}|\*))?(?:\+([0-9]{1,9}))?(?:\([^()]*\))?\Z", re.ASCII)

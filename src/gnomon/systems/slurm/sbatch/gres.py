@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gnomon.systems.slurm.request import GresRequest
 from gnomon.systems.slurm.sbatch.refusals import WRONG, RefusedError, error
+from gnomon.systems.slurm.sbatch.request import GresRequest
 
 INVALID: Final = "Invalid generic resource (gres) specification"
 _MIXED: Final = "Invalid GRES specification (with and without type identification)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gnomon.systems.slurm.conf import Conf
+from gnomon.systems.slurm.config.conf import Conf
 from gnomon.systems.slurm.sbatch.arrays import SIZE_MAX
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gnomon.model.work import Note
-from gnomon.systems.slurm.request import JobRequest
 from gnomon.systems.slurm.sbatch import scripts
 from gnomon.systems.slurm.sbatch.combine import combined
 from gnomon.systems.slurm.sbatch.foreign import translate
 from gnomon.systems.slurm.sbatch.options import OPTIONS, options
 from gnomon.systems.slurm.sbatch.refusals import WRONG, Refusal, RefusedError, error
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.settings import Settings, obey, obey_environment
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.values import Place

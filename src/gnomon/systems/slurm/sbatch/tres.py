@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from gnomon.systems.slurm.request import GresRequest
 from gnomon.systems.slurm.sbatch.gres import INVALID, gres
 from gnomon.systems.slurm.sbatch.refusals import WRONG, error, fatal
+from gnomon.systems.slurm.sbatch.request import GresRequest
 from gnomon.systems.slurm.sbatch.settings import Settings
 
 _NEVER = ("mem", "energy", "node", "billing", "fs", "vmem", "pages", "bb")

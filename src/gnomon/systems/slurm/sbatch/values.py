@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm import times
+from gnomon.systems.slurm.notation import times
 from gnomon.systems.slurm.sbatch.refusals import WRONG, RefusedError, error, invalid
 
 ALL: Final = -1

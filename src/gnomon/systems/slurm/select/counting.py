@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from gnomon.systems.slurm.conf import Conf, PartitionConf
+from gnomon.systems.slurm.config.conf import Conf, PartitionConf
 from gnomon.systems.slurm.select import ask
 from gnomon.systems.slurm.select.allocation import Allocation, ranges
 from gnomon.systems.slurm.select.columns import Hardware

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from gnomon.systems.slurm.conf import Conf, PartitionConf
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.config.conf import Conf, PartitionConf
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.select import ask, rule
 from gnomon.systems.slurm.select.columns import ANY_COUNT, REQUESTS
 from gnomon.systems.slurm.select.gres_demand import Wanted, wanted_of

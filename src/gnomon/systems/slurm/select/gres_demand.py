@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gnomon.systems.slurm.conf import Conf, PartitionConf
-from gnomon.systems.slurm.request import GresRequest, JobRequest
+from gnomon.systems.slurm.config.conf import Conf, PartitionConf
+from gnomon.systems.slurm.sbatch.request import GresRequest, JobRequest
 from gnomon.systems.slurm.select import ask
 from gnomon.systems.slurm.select.hardware import SHARED, Names, option
 

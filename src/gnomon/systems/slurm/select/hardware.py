@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gnomon.systems.slurm.conf import Conf, Gres, NodeConf, PartitionConf
+from gnomon.systems.slurm.config.conf import Conf, Gres, NodeConf, PartitionConf
 from gnomon.systems.slurm.select import rule
 from gnomon.systems.slurm.select.columns import ANY_COUNT, Hardware
 

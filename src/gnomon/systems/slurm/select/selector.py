@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.systems.slurm.conf import Conf, PartitionConf
-from gnomon.systems.slurm.request import JobRequest
+from gnomon.systems.slurm.config.conf import Conf, PartitionConf
+from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.select import ask, at, rule
 from gnomon.systems.slurm.select.allocation import Allocation
 from gnomon.systems.slurm.select.columns import BITS, Demands, Hardware
@@ -36,7 +36,7 @@ class Selector:
 
     Nodes are numbers, in the order of the configuration; a mask says of each whether it may be used.
 
-    >>> from gnomon.systems.slurm.conf import Conf, NodeConf, PartitionConf
+    >>> from gnomon.systems.slurm.config.conf import Conf, NodeConf, PartitionConf
     >>> node = NodeConf("n1", cpus=8, sockets=2, cores=4, memory_mb=16000)
     >>> conf = Conf((node,), (PartitionConf("batch", ("n1",)),), {"defmempercpu": "1000"})
     >>> selector, all_nodes, none = Selector(conf), np.array([True]), np.array([False])

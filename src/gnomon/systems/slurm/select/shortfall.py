@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from gnomon.systems.slurm.conf import NodeConf
+from gnomon.systems.slurm.config.conf import NodeConf
 from gnomon.systems.slurm.select import ask
 from gnomon.systems.slurm.select.demand import Demand
 

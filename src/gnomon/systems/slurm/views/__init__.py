@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Final
 
 from gnomon.model.errors import InputError, unknown_name
-from gnomon.systems.slurm.ranking import MultifactorRanking
-from gnomon.systems.slurm.state import State
+from gnomon.systems.slurm.cluster.state import State
+from gnomon.systems.slurm.priority.ranking import MultifactorRanking
 from gnomon.systems.slurm.views.accounted import sacct
 from gnomon.systems.slurm.views.formats import Clock, dates, flags, option
 from gnomon.systems.slurm.views.scontrol import scontrol_show
@@ -17,7 +17,7 @@ from gnomon.systems.slurm.views.sdiag import sdiag
 from gnomon.systems.slurm.views.sinfo import sinfo
 from gnomon.systems.slurm.views.sprio import sprio
 from gnomon.systems.slurm.views.squeue import squeue
-from gnomon.systems.slurm.views_share import share_table
+from gnomon.systems.slurm.views.sshare import share_table
 
 _OPTIONS: Final = {
     "squeue": (

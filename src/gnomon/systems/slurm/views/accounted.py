@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from gnomon.model.errors import unknown_name
-from gnomon.systems.slurm.job import OVER, PENDING
+from gnomon.systems.slurm.cluster.job import OVER, PENDING
+from gnomon.systems.slurm.cluster.state import State
+from gnomon.systems.slurm.notation.times import format_seconds
 from gnomon.systems.slurm.read.words import STATES
-from gnomon.systems.slurm.state import State
-from gnomon.systems.slurm.times import format_seconds
 from gnomon.systems.slurm.views.formats import Clock, flags, option, size, tres_text
 from gnomon.systems.slurm.views.jobs import Shown, shown_jobs
 

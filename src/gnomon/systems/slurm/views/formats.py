@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.state import SECOND, State
+from gnomon.systems.slurm.cluster.state import SECOND, State
 
 Clock = Callable[[int], str]
 """A time (ns of the run) as it is printed."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from gnomon.systems.slurm.choosing import demand_of
-from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.job import OVER, PENDING, Job
+from gnomon.systems.slurm.cluster.job import OVER, PENDING, Job
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.notation.hostlist import compress
 from gnomon.systems.slurm.read.words import STATES
+from gnomon.systems.slurm.schedulers.choosing import demand_of
 from gnomon.systems.slurm.select.allocation import ranges
-from gnomon.systems.slurm.state import SECOND, State
 from gnomon.systems.slurm.views.formats import Clock, size, tres_text, used
 
 SHORT: Final = {state: short for short, state in STATES.items()}

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.commands import jobs_of
-from gnomon.systems.slurm.hostlist import compress, expand
-from gnomon.systems.slurm.reservations import Reservation
-from gnomon.systems.slurm.state import SECOND, Partition, State
-from gnomon.systems.slurm.times import format_minutes, format_seconds
+from gnomon.systems.slurm.cluster.reservations import Reservation
+from gnomon.systems.slurm.cluster.state import SECOND, Partition, State
+from gnomon.systems.slurm.controller.commands import jobs_of
+from gnomon.systems.slurm.notation.hostlist import compress, expand
+from gnomon.systems.slurm.notation.times import format_minutes, format_seconds
 from gnomon.systems.slurm.views.formats import Clock, size, tres_text
 from gnomon.systems.slurm.views.jobs import Shown, shown_jobs
 from gnomon.systems.slurm.views.sinfo import node_words

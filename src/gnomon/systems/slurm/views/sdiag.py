@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gnomon.systems.slurm.job import CANCELLED, COMPLETED, FAILED, PENDING
-from gnomon.systems.slurm.state import State
+from gnomon.systems.slurm.cluster.job import CANCELLED, COMPLETED, FAILED, PENDING
+from gnomon.systems.slurm.cluster.state import State
 
 _LINE = "*" * 55
 

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from gnomon.systems.slurm.hostlist import compress
-from gnomon.systems.slurm.nodes import SILENT
-from gnomon.systems.slurm.state import Partition, State
+from gnomon.systems.slurm.cluster.nodes import SILENT
+from gnomon.systems.slurm.cluster.state import Partition, State
+from gnomon.systems.slurm.notation.hostlist import compress
 from gnomon.systems.slurm.views.formats import Cell, Clock, cells_of, flags, option, table, used
 
 DEFAULT: Final = "%9P %.5a %.10l %.6D %.6t %N"

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.job import Job
-from gnomon.systems.slurm.priority import Factors, Weights
-from gnomon.systems.slurm.ranking import MultifactorRanking
-from gnomon.systems.slurm.state import SECOND, State
+from gnomon.systems.slurm.cluster.job import Job
+from gnomon.systems.slurm.cluster.state import SECOND, State
+from gnomon.systems.slurm.priority.formula import Factors, Weights
+from gnomon.systems.slurm.priority.ranking import MultifactorRanking
 from gnomon.systems.slurm.views.formats import flags, option
-from gnomon.systems.slurm.views_share import PriorityRow, priority_table
+from gnomon.systems.slurm.views.sshare import PriorityRow, priority_table
 
 _FACTORS: Final[tuple[tuple[str, str], ...]] = (
     ("AGE", "age"),

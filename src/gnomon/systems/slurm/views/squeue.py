@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gnomon.systems.slurm.job import OVER
+from gnomon.systems.slurm.cluster.job import OVER
+from gnomon.systems.slurm.cluster.state import State
 from gnomon.systems.slurm.read.words import STATES
-from gnomon.systems.slurm.state import State
 from gnomon.systems.slurm.views.formats import Clock, cells_of, cells_of_names, flags, option, table
 from gnomon.systems.slurm.views.jobs import FIELDS, SHORT, Shown, shown_jobs
 

@@ -1,0 +1,1 @@
+"""What happens to pods besides scheduling: controllers of workloads, kubelets, loss of nodes, evictions and drains."""

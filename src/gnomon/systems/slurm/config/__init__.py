@@ -1,0 +1,1 @@
+"""The configuration: slurm.conf with what it includes, gres.conf, topology.conf, read as slurmctld reads them."""

@@ -1,0 +1,1 @@
+"""How Slurm writes values: host lists, times, trackable resources, numbers."""

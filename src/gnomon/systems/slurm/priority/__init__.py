@@ -1,0 +1,1 @@
+"""Who is first: the factors of the priority, and both ways to a fair share."""
