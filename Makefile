@@ -7,10 +7,21 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/ready
 LOCK  := requirements/lock.txt
+DOCS  := .venv-docs
+DOCS_LOCK := requirements/docs.txt
 TRACE := examples/data/KTH-SP2-1996-2.1-cln.swf.gz
 
+COMMA := ,
+# $(call resolve,FILE,WHAT,WHO) writes the newest versions that pyproject.toml allows.
+define resolve
+@{ echo '# Every version that $(3), on Python 3.11 to 3.13.'; \
+   echo '# The ranges are in pyproject.toml. To move to the newest that they allow: make lock'; \
+   $(BIN)/uv pip compile $(2) --upgrade --quiet --universal --python-version 3.11 --fork-strategy fewest \
+       --generate-hashes --no-header --no-emit-index-url --no-emit-find-links; } > $(1).new && mv $(1).new $(1)
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance fidelity lint bench lock clean
+.PHONY: help setup demo test conformance fidelity lint bench docs screens lock clean
 
 help: ## list these commands
 	@echo "usage: make COMMAND [PYTHON=python3.12]"
@@ -46,19 +57,29 @@ lint: $(READY) ## check form, types and import rules
 bench: $(READY) ## measure speed; BENCH="..." is passed on
 	$(BIN)/python -m benchmarks $(BENCH)
 
-lock: $(READY) ## resolve the newest allowed versions into the lock file
+docs: $(DOCS)/ready ## build the documentation as a site, site/index.html; broken links and missing pages fail
+	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "The site, for any browser: site/index.html"
+
+screens: $(READY) ## make the pictures of docs/screens anew: terminal output, and the report where chromium is
+	$(BIN)/python docs/tools/screens.py
+
+lock: $(READY) ## resolve the newest allowed versions into the lock files
 	$(BIN)/python -m pip install --quiet uv
-	@{ echo "# Every version that the project is installed, tested and built with, on Python 3.11 to 3.13."; \
-	   echo "# The ranges are in pyproject.toml. To move to the newest that they allow: make lock"; \
-	   $(BIN)/uv pip compile pyproject.toml --group dev --group build --upgrade --quiet \
-	       --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
-	       --no-header --no-emit-index-url --no-emit-find-links; } > $(LOCK).new
-	@mv $(LOCK).new $(LOCK)
-	@echo "$(LOCK) is new; \`make test\` installs and tries it."
+	$(call resolve,$(LOCK),pyproject.toml --group dev --group build,the project is installed$(COMMA) tested and built with)
+	$(call resolve,$(DOCS_LOCK),--group pyproject.toml:docs,`make docs` installs)
+	@echo "$(LOCK) and $(DOCS_LOCK) are new; \`make test docs\` installs and tries them."
 
 clean: ## remove all that these commands made
-	rm -rf $(VENV) demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DOCS) site demo dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# What builds the site only reads the source, and needs nothing of what the project itself is installed with.
+$(DOCS)/ready: $(DOCS_LOCK)
+	@echo "Installing into $(DOCS) (once, half a minute) ..."
+	@$(PYTHON) -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(DOCS_LOCK)
+	@touch $@
 
 # Made anew whenever the versions or the package's own description change.
 $(READY): $(LOCK) pyproject.toml

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from gnomon import Scenario
 
@@ -144,11 +145,43 @@ make test
     ]
 
 
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names under which a page's headings can be linked to, on a code host and in the site alike."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE):
+        text = re.sub(r"[^\w\s-]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)).strip().lower()
+        if (here := text.replace(" ", "-")) == re.sub(r"[-\s]+", "-", text):
+            found.add(here)
+    return found
+
+
 def test_links_lead_somewhere() -> None:
-    found = [
-        f"{page.relative_to(ROOT)}: {target}"
-        for page in PAGES
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-        if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists()
-    ]
+    found = []
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", prose(page)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            there = page.parent / target if target else page
+            if not there.exists() or (anchor and anchor not in anchors(there)):
+                found.append(f"{page.relative_to(ROOT)}: {target}#{anchor}".rstrip("#"))
     assert not found, "\n".join(["These links lead nowhere:", *found])
+
+
+def test_the_site_has_every_page() -> None:
+    """What ``make docs`` fails on as well, without its generator."""
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+
+    def listed(part: object) -> Iterator[str]:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict | list):
+            for inner in part.values() if isinstance(part, dict) else part:
+                yield from listed(inner)
+
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed(site["nav"])) == sorted([*pages, "CONTRIBUTING.md"])

@@ -34,8 +34,9 @@ def golden(page: Path) -> str:
 # ------------------------------------------------------------------ the pages
 
 
-def test_there_are_five() -> None:
-    assert [page.stem for page in PAGES] == ["checkpoints", "overcommit", "overload", "partition", "shuffle"]
+def test_there_are_six() -> None:
+    found = [page.stem for page in PAGES]
+    assert found == ["checkpoints", "first-steps", "overcommit", "overload", "partition", "shuffle"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
