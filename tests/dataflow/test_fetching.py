@@ -14,15 +14,15 @@ from gnomon.dataflow.fetching import (
     FetchCounts,
     Fetching,
     Penalties,
-    gather,
     gives_up,
     is_reported,
     map_is_failed,
 )
 from gnomon.dataflow.merging import grouped
 from gnomon.dataflow.operators import Group
-from gnomon.dataflow.sorting import MapOutput, Segment, segment_of, sort_output
+from gnomon.dataflow.sorting import MapOutput, Segment, segment_of
 from gnomon.dataflow.spill_buffer import Sorting
+from tests.dataflow.shuffles import gather, sort_output
 
 S = 10**9
 SPLITS = ("the quick fox\nthe fox", "the hello\nquick b")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from gnomon.dataflow.operators import Group
 from gnomon.dataflow.serialise import segment_record, writable
 from gnomon.dataflow.sorting import Combine, MapOutput
-from gnomon.dataflow.sorting import sort_output as sort_pairs
 from gnomon.dataflow.spill_buffer import Sorting
 from gnomon.model.errors import InputError
+from tests.dataflow.shuffles import sort_output as sort_pairs
 
 ONE_MB = Sorting(buffer_bytes=2**20)
 """``mapreduce.task.io.sort.mb`` 1: a buffer of 1 048 576 bytes, a soft limit of 838 860."""

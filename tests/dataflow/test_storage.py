@@ -9,17 +9,11 @@ from hypothesis import strategies as st
 
 from gnomon.dataflow.storage import (
     COPIES,
-    LEASE_HARD_NS,
-    LEASE_SOFT_NS,
     RS_6_3,
     RS_10_4,
-    SAFE_MODE_EXTENSION_NS,
-    Detection,
     Pipeline,
     Redundancy,
-    block_lengths,
     copies,
-    leaves_safe_mode,
     lost_blocks,
     most_per_rack,
     place_replicas,
@@ -27,8 +21,6 @@ from gnomon.dataflow.storage import (
     repair_order,
     wants_replacement,
 )
-
-S = 10**9
 
 
 @given(st.integers(1, 12), st.integers(1, 5), st.integers(1, 6), st.randoms(use_true_random=False))
@@ -100,13 +92,6 @@ def test_a_packet_needs_every_node_not_a_majority() -> None:
     assert pipeline.acknowledged({"a", "b", "c"})
 
 
-def test_detection_times() -> None:
-    assert Detection().dead_ns == (2 * 300 + 10 * 3) * S == 630 * S
-    assert Detection().stale_ns == 30 * S
-    assert Detection(heartbeat_ns=S, recheck_ns=45 * S).dead_ns == 100 * S
-    assert (LEASE_SOFT_NS, LEASE_HARD_NS, SAFE_MODE_EXTENSION_NS) == (60 * S, 1200 * S, 30 * S)
-
-
 def test_a_block_is_lost_only_with_all_its_replicas() -> None:
     blocks = [("a", "b", "c"), ("b", "c", "d"), ("d", "e", "f")]
     assert lost_blocks(blocks, {"a", "b"}) == []
@@ -148,13 +133,3 @@ def test_reads_fall_over_to_another_replica() -> None:
 def test_a_block_with_one_replica_is_copied_first() -> None:
     assert repair_order({1: 2, 2: 1, 3: 3, 4: 0}) == [2, 1]
     assert repair_order({1: 5, 2: 3, 3: 1}, wanted=10) == [3, 2, 1]
-
-
-def test_safe_mode_ends_with_nearly_all_blocks() -> None:
-    assert leaves_safe_mode(9_990, 10_000)
-    assert not leaves_safe_mode(9_989, 10_000)
-
-
-def test_blocks_of_a_file() -> None:
-    assert block_lengths(300 * 2**20) == [128 * 2**20, 128 * 2**20, 44 * 2**20]
-    assert block_lengths(128 * 2**20) == [128 * 2**20]

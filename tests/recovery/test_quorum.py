@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gnomon.model.operation import ControlPlane
 from gnomon.model.resources import NEVER
-from gnomon.recovery.quorum import Cut, Election, components, hears, leader, majority, name
+from gnomon.recovery.quorum import Cut, Election, hears, leader, majority, name
 
 LEASE = 15
 STEP_DOWN = 10
@@ -27,19 +27,6 @@ def test_a_partition_is_pairwise_and_is_not_passed_on() -> None:
     assert not hears("b", "a", between)
     assert hears("a", "c", between)
     assert hears("b", "c", between)
-
-
-names = st.sets(st.sampled_from(["control/0", "control/1", "control/2", "node/a", "node/b"]))
-cuts = st.lists(st.tuples(names.map(frozenset), names.map(frozenset)), max_size=4)
-
-
-@given(cuts)
-def test_reach_is_hearing_name_by_name(partitions: list[Cut]) -> None:
-    members, nodes = ["control/0", "control/1", "control/2"], ["node/a", "node/b"]
-    reach = components(members, nodes, partitions)
-    for each in members + nodes:
-        assert reach[each] == {other for other in members if other == each or hears(each, other, partitions)}
-    assert list(reach) == members + nodes
 
 
 # ------------------------------------------------------------------ who leads

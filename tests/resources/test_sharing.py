@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.model.operation import Pauses
-from gnomon.resources.sharing import cpu_weight, paused_e4, pinned, quota, weighted_shares
+from gnomon.resources.sharing import cpu_weight, paused_e4, quota, weighted_shares
 
 takers = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 9)), max_size=8)
 
@@ -69,10 +69,8 @@ def test_weights_are_the_kernels(milli: int, kernel: int) -> None:
 
 
 @pytest.mark.unit
-def test_quota_and_pinning() -> None:
+def test_a_quota_is_all_that_there_is_above_it() -> None:
     assert [quota(want, 1_500) for want in (1_000, 1_500, 9_000)] == [1_000, 1_500, 1_500]
-    assert pinned(4_000, 1_000) == 2_500
-    assert pinned(0, 1_000) == 10_000
 
 
 @pytest.mark.unit

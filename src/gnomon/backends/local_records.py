@@ -84,7 +84,7 @@ class Records:
         if stage.operator == Operator.REPARTITION:
             return given[0]
         if stage.operator == Operator.SORT:
-            return in_order(given[0], stage.function or key_of, self.scratch, descending=not stage.ascending)
+            return in_order(given[0], operators.function_of(stage), self.scratch, descending=not stage.ascending)
         if stage.operator in (Operator.COGROUP, Operator.JOIN):
             groups = self._groups(stage, _tagged(stage, given), LISTS)
             parted = ((key, _untagged(tagged, len(sides))) for key, tagged in groups)

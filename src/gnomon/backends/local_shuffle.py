@@ -13,8 +13,9 @@ from gnomon.backends.local_tables import fill, fold
 from gnomon.backends.local_weight import table_weight, weight
 from gnomon.dataflow.hashing import portable
 from gnomon.dataflow.layout import Exchange, Layout
+from gnomon.dataflow.operators import function_of
 from gnomon.dataflow.partition import Bounds, first_turn, placing
-from gnomon.dataflow.stage import Function, Operator, Rule, Stage, key_of
+from gnomon.dataflow.stage import Function, Operator, Rule, Stage
 
 
 class MapSide:
@@ -60,13 +61,13 @@ class MapSide:
 
     @property
     def _is_dealt(self) -> bool:
-        return self.exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST)
+        return self.exchange.is_dealt
 
     def _placing(self) -> Callable[[list[Any]], list[list[Any]]]:
         """What parts a list of records by their keys."""
         stage, count = self.target, self.exchange.partitions
-        place = place_of(self.exchange, self.bounds, ascending=stage.ascending or stage.operator != Operator.SORT)
-        key = (stage.function or key_of) if stage.operator == Operator.SORT else None
+        place = place_of(self.exchange, self.bounds, ascending=stage.ascending)
+        key = function_of(stage) if stage.operator == Operator.SORT else None
 
         def parted(records: list[Any], stage: Stage = stage) -> list[list[Any]]:  # where ``failing`` looks for it
             parts: list[list[Any]] = [[] for _ in range(count)]

@@ -21,6 +21,7 @@ from gnomon.backends.local_blocks import DIGEST_BYTES, NotWritableError, Writer,
 from gnomon.backends.local_records import Records
 from gnomon.backends.local_shuffle import MapSide
 from gnomon.backends.local_tables import BATCH, KeyTooLargeError, Scratch
+from gnomon.dataflow.comparing import shown
 from gnomon.dataflow.failing import failed
 from gnomon.dataflow.partition import Bounds
 from gnomon.dataflow.plan import Plan, PlanStage
@@ -132,7 +133,7 @@ def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed | Inp
         hint = "give it more with --memory, or reduce the values instead of gathering them"
         return Failed((f"{root.name}: {error}", hint), again=False)
     if isinstance(error, NotWritableError):
-        return Failed((f"{root.name}: the record {_short(error.record)} cannot be written: {error.why}",))
+        return Failed((f"{root.name}: the record {shown(error.record, 200)} cannot be written: {error.why}",))
     if isinstance(error, MemoryError):
         return Failed((f"{root.name}: out of memory",))
     if isinstance(error, OSError) and error.errno in _FULL and not _is_users(error):
@@ -149,14 +150,6 @@ def _is_users(error: BaseException) -> bool:
     names = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
     ours, python = os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.__file__)
     return any(not name.startswith((ours + os.sep, python + os.sep, "<frozen ")) for name in names)
-
-
-def _short(record: object, most: int = 200) -> str:
-    try:
-        text = repr(record)
-    except Exception as error:
-        return f"a {type(record).__name__} whose repr raises {type(error).__name__}"
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _blocks(path: Path, records: Iterable[Any]) -> tuple[str, int]:

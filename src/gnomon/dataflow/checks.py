@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from itertools import pairwise
 from typing import Any, Final
 
 from gnomon.dataflow.comparing import difference, near, shown
@@ -17,6 +16,7 @@ from gnomon.dataflow.execute import Chain, Results, run_plan
 from gnomon.dataflow.failing import UserError, failed
 from gnomon.dataflow.findings import Finding, Level
 from gnomon.dataflow.layout import Exchange, function_name
+from gnomon.dataflow.operators import unsortable
 from gnomon.dataflow.plan import Plan
 from gnomon.dataflow.repeating import repeated
 from gnomon.dataflow.skew import Cause, keys_of, skew_of
@@ -255,16 +255,7 @@ def _strange(stage: Stage, keys: Counter[Any]) -> Iterator[Finding]:
     try:
         sorted(keys)
     except TypeError as error:
-        pair = _unsortable(list(keys))
+        pair = unsortable(list(keys))
         problem = f"keys that cannot be ordered: a sorting shuffle fails on them ({error})"
         record = f"keys {shown(pair[0])} and {shown(pair[1])}" if pair else ""
         yield Finding("keys", Level.NOTE, stage.name, problem, record, (), "keys of one type")
-
-
-def _unsortable(keys: list[Any]) -> tuple[Any, Any] | None:
-    for one, other in pairwise(keys):
-        try:
-            one < other  # noqa: B015
-        except TypeError:
-            return one, other
-    return None

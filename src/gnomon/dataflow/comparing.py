@@ -76,13 +76,13 @@ def near(one: Any, other: Any) -> bool:
     return same(one, other) or _near(one, other)
 
 
-def shown(value: Any) -> str:
-    """A value as a text of bounded length."""
+def shown(value: Any, most: int = _SHOWN_MAX) -> str:
+    """A value as a text of ``most`` characters, whatever its ``repr`` does."""
     try:
         text = repr(value)
     except Exception as error:
         text = f"a {type(value).__name__} whose repr raises {type(error).__name__}"
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _inside(value: Any) -> Hashable:

@@ -16,7 +16,7 @@ from gnomon.dataflow.operators import Group
 from gnomon.dataflow.partition import Bounds, first_turn, placing
 from gnomon.dataflow.plan import Plan, PlanStage, cut
 from gnomon.dataflow.sampling import Sketch, bounds_of, sketched
-from gnomon.dataflow.stage import Graph, Operator, Rule, Stage, key_of
+from gnomon.dataflow.stage import Aggregate, Graph, Operator, Rule, Stage
 
 Fetch = Callable[[int, int], Iterable[Any]]
 """The records of a partition of an exchange, of all map tasks in their order."""
@@ -179,9 +179,7 @@ class _Writing:
         self.exchange, self.combines = exchange, combines
         self.stage = layout.stages[exchange.target]
         self.combine_in = self.combine_out = 0
-        ascending = self.stage.ascending or self.stage.operator != Operator.SORT
-        dealt = exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST)
-        self.place = None if dealt else placing(exchange, bounds, ascending=ascending)
+        self.place = None if exchange.is_dealt else placing(exchange, bounds, ascending=self.stage.ascending)
 
     def buckets(self, index: int, records: Iterable[Any]) -> list[list[Any]]:
         """All records, each in the bucket of its partition."""
@@ -191,7 +189,7 @@ class _Writing:
         if place is None:
             self._deal(index, records, buckets)
         elif stage.operator == Operator.SORT:
-            key = stage.function or key_of
+            key = operators.function_of(stage)
             for record in records:
                 into[place(key(record))](record)
         else:
@@ -268,7 +266,8 @@ def group_combiner(exchange: Exchange, stage: Stage) -> Callable[[list[Group]], 
     return partial(operators.groups_merged, stage, _aggregate(exchange).merge)
 
 
-def _aggregate(exchange: Exchange) -> Any:
+def _aggregate(exchange: Exchange) -> Aggregate:
+    assert exchange.aggregate is not None
     return exchange.aggregate
 
 

@@ -6,6 +6,7 @@ import traceback
 from types import FrameType, TracebackType
 from typing import Any, Final
 
+from gnomon.dataflow.comparing import shown
 from gnomon.dataflow.layout import function_name
 from gnomon.dataflow.stage import Operator, Stage
 from gnomon.model.errors import InputError
@@ -67,7 +68,7 @@ def failed(error: BaseException, stage: Stage, index: int) -> InputError:
     if not theirs and known and stage.operator in _KEYED and not _is_pair(record):
         cause = f"not a pair (key, value): {cause}"
     name = _who(stage, error, theirs[0][0] if theirs else None)
-    return UserError(stage.name, name, _short(record) if known else None, index, cause, lines)
+    return UserError(stage.name, name, shown(record, _SHOWN_MAX) if known else None, index, cause, lines)
 
 
 def _who(stage: Stage, error: BaseException, first: FrameType | None) -> str:
@@ -97,11 +98,3 @@ def _is_pair(record: Any) -> bool:
 
 def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
     return list(traceback.walk_tb(trace))
-
-
-def _short(record: Any) -> str:
-    try:
-        text = repr(record)
-    except Exception as error:
-        text = f"a {type(record).__name__} whose repr raises {type(error).__name__}"
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"

@@ -6,9 +6,8 @@ Source: ``MergeManagerImpl``, ``ShuffleSchedulerImpl`` and, for what the job mak
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from gnomon.dataflow.merging import merge_passes
 from gnomon.dataflow.serialise import Size, writable
@@ -147,20 +146,6 @@ class Copied:
         whole = joined(taken)
         self.counts.merges.append(("disk", len(taken), whole.records))
         self._disk.append(whole)
-
-
-def gather(
-    segments: Iterable[Segment], fetching: Fetching, *, combine: Combine | None = None, size: Size = writable
-) -> tuple[list[tuple[Any, list[Any]]], FetchCounts]:
-    """Keys with their values, of segments in the order in which they were copied, and what was counted.
-
-    >>> gather([Segment([("a", [1])], 1, 13), Segment([("a", [2]), ("b", [3])], 2, 20)], Fetching())[0]
-    [('a', [1, 2]), ('b', [3])]
-    """
-    copied = Copied(fetching, combine, size)
-    for segment in segments:
-        copied.add(segment)
-    return copied.merged().groups, copied.counts
 
 
 # ------------------------------------------------------------------ failures

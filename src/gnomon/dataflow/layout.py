@@ -78,6 +78,11 @@ class Exchange:
         return self.known.rule
 
     @property
+    def is_dealt(self) -> bool:
+        """Whether records go to partitions in turn, or to all, and not by a key."""
+        return self.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST)
+
+    @property
     def partitioner(self) -> str:
         """The rule with its function, as a text."""
         function = self.known.function

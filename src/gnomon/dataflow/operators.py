@@ -26,7 +26,7 @@ Narrow = Callable[[Stage, int, Iterable[Any], Calls], Iterator[Any]]
 
 def mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """One record for each."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         yield function(record)
     calls[stage.number] += count
@@ -34,7 +34,7 @@ def mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> It
 
 def flat_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """Any number of records for each."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         yield from function(record)
     calls[stage.number] += count
@@ -42,7 +42,7 @@ def flat_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) 
 
 def filtered(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """Those for which the function is true."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         if function(record):
             yield record
@@ -51,7 +51,7 @@ def filtered(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> 
 
 def keyed(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """Pairs of what the function says and the record."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         yield function(record), record
     calls[stage.number] += count
@@ -59,7 +59,7 @@ def keyed(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Ite
 
 def values_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """Pairs with another value."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         key, value = record
         yield key, function(value)
@@ -68,7 +68,7 @@ def values_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls
 
 def values_flat_mapped(stage: Stage, index: int, records: Iterable[Any], calls: Calls) -> Iterator[Any]:
     """For each pair any number with its key."""
-    function, count = _function(stage), 0
+    function, count = function_of(stage), 0
     for count, record in enumerate(records, 1):  # noqa: B007
         key, value = record
         for one in function(value):
@@ -80,7 +80,7 @@ def partitions_mapped(stage: Stage, index: int, records: Iterable[Any], calls: C
     """What the function makes of an iterator over the partition."""
     held: list[Any] = []
     given = _held(stage, records, held, calls)
-    function = _function(stage)
+    function = function_of(stage)
     yield from function(index, given) if stage.indexed else function(given)
 
 
@@ -280,7 +280,7 @@ def looked_up(stage: Stage, records: Iterable[Any], side: Iterable[Any], calls: 
 
 def in_order(stage: Stage, records: Iterable[Any], calls: Calls) -> list[Any]:
     """The records of a partition, sorted; those that are equal stay as they came."""
-    function, every, keys = _function(stage), list(records), []
+    function, every, keys = function_of(stage), list(records), []
     calls[stage.number] += len(every)
     for record in every:
         keys.append(function(record))
@@ -303,15 +303,22 @@ def _order(stage: Stage, keys: list[Any], reverse: bool) -> list[int]:
 
 def unordered(keys: Sequence[Any], error: TypeError) -> TypeError:
     """An error of a comparison as one that names two keys."""
+    pair = unsortable(keys)
+    return error if pair is None else TypeError(f"the keys {pair[0]!r} and {pair[1]!r} cannot be ordered: {error}")
+
+
+def unsortable(keys: Sequence[Any]) -> tuple[Any, Any] | None:
+    """The first two neighbours that have no order; None where all have."""
     for one, other in pairwise(keys):
         try:
             one < other  # noqa: B015
         except TypeError:
-            return TypeError(f"the keys {one!r} and {other!r} cannot be ordered: {error}")
-    return error
+            return one, other
+    return None
 
 
-def _function(stage: Stage) -> Function:
+def function_of(stage: Stage) -> Function:
+    """The function of a stage that cannot be without one."""
     if stage.function is None:
         raise ValueError(f"stage {stage.name} has no function")
     return stage.function

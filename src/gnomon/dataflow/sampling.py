@@ -15,8 +15,8 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from gnomon.dataflow.layout import Exchange, Layout
-from gnomon.dataflow.operators import unordered
-from gnomon.dataflow.stage import Stage, key_of
+from gnomon.dataflow.operators import function_of, unordered
+from gnomon.dataflow.stage import Stage
 from gnomon.model.errors import InputError
 
 SAMPLE_MAX: Final = 1_000_000
@@ -41,7 +41,7 @@ def sketched(exchange: Exchange, layout: Layout, index: int, records: Iterable[A
 
 
 def _keys(stage: Stage, records: Iterable[Any]) -> Iterator[Any]:
-    function = stage.function or key_of
+    function = function_of(stage)
     for record in records:
         yield function(record)
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from gnomon.dataflow.comparing import shown
 from gnomon.dataflow.layout import Exchange
+from gnomon.dataflow.operators import function_of
 from gnomon.dataflow.partition import Bounds, placing
-from gnomon.dataflow.stage import Operator, Rule, Stage
+from gnomon.dataflow.stage import Operator, Stage
 
 SKEWED_FACTOR: Final = 2
 """A partition with more than so many times the mean is said to be skewed."""
@@ -97,8 +99,7 @@ class Skew:
 
 def skew_of(exchange: Exchange, target: Stage, keys: Mapping[Any, int], bounds: Bounds | None = None) -> Skew:
     """The skew of an exchange whose keys occur so often. ``target`` is the stage that reads it."""
-    ascending = target.ascending or target.operator != Operator.SORT
-    place = placing(exchange, bounds or {}, ascending=ascending)
+    place = placing(exchange, bounds or {}, ascending=target.ascending)
     records = [0] * exchange.partitions
     top: list[tuple[int, Any]] = [(0, None)] * exchange.partitions
     for key, count in keys.items():
@@ -108,19 +109,14 @@ def skew_of(exchange: Exchange, target: Stage, keys: Mapping[Any, int], bounds: 
             top[part] = count, key
     hottest = max(range(len(records)), key=records.__getitem__)
     count, key = top[hottest]
-    return Skew(exchange.number, tuple(records), hottest, _short(key) if count else "", count, len(keys))
+    return Skew(exchange.number, tuple(records), hottest, shown(key, _KEY_SHOWN_MAX) if count else "", count, len(keys))
 
 
 def keys_of(exchange: Exchange, target: Stage, maps: Iterable[Sequence[Iterable[Any]]]) -> Counter[Any]:
     """How often each key is in what map tasks have written to an exchange: buckets of each task."""
-    if exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST):
+    if exchange.is_dealt:
         return Counter()
     records = (record for buckets in maps for bucket in buckets for record in bucket)
-    if target.operator == Operator.SORT and target.function is not None:
-        return Counter(map(target.function, records))
+    if target.operator == Operator.SORT:
+        return Counter(map(function_of(target), records))
     return Counter(record[0] for record in records)
-
-
-def _short(key: Any) -> str:
-    text = repr(key)
-    return text if len(text) <= _KEY_SHOWN_MAX else f"{text[:_KEY_SHOWN_MAX]}…"

@@ -154,21 +154,21 @@ def combine_of(exchange: Exchange, reader: Stage) -> Combine | None:
 
 def _is_bare(exchange: Exchange, reader: Stage) -> bool:
     """Whether the reading stage wants records as they were, without the key that they were sorted by."""
-    return reader.operator == Operator.SORT or exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST)
+    return reader.operator == Operator.SORT or exchange.is_dealt
 
 
 def _placing(exchange: Exchange, reader: Stage, index: int, bounds: Bounds) -> Place:
     """The partition of a key; of records that are dealt out, in turn."""
-    if exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST):
+    if exchange.is_dealt:
         partitions = exchange.partitions
         turns = count(first_turn(index, partitions) + 1 if partitions > 1 else 0)
         return lambda _: next(turns) % partitions
-    return placing(exchange, bounds, ascending=reader.ascending or reader.operator != Operator.SORT)
+    return placing(exchange, bounds, ascending=reader.ascending)
 
 
 def _pairs(exchange: Exchange, stage: Stage, records: Iterable[Any]) -> Iterable[Pair]:
     """Records as pairs of a key and what goes with it, for the stage that reads them."""
-    if exchange.rule in (Rule.ROUND_ROBIN, Rule.BROADCAST):
+    if exchange.is_dealt:
         return ((NO_KEY, record) for record in records)
     if stage.operator == Operator.SORT:
         return _sort_pairs(stage, records)
@@ -190,10 +190,6 @@ def _not_a_pair(stage: Stage, records: Iterable[Any]) -> Exception | None:
 
 
 def _sort_pairs(stage: Stage, records: Iterable[Any]) -> Iterator[Pair]:
-    function = stage.function or _itself
+    function = operators.function_of(stage)
     for record in records:
         yield function(record), record
-
-
-def _itself(record: Any) -> Any:
-    return record

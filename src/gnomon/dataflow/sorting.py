@@ -266,26 +266,6 @@ def chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
         yield chunk
 
 
-def sort_output(
-    pairs: Iterable[Pair],
-    place: Place,
-    partitions: int,
-    sorting: Sorting,
-    *,
-    size: Size = writable,
-    combine: Combine | None = None,
-) -> MapOutput:
-    """The output of a task from its pairs.
-
-    The combiner runs over each spill, but not over a record that is larger than the buffer, and again when spills are
-    merged, if there are enough of them. Raises InputError for keys that cannot be compared.
-    """
-    output = Output(place, partitions, sorting, size=size, combine=combine)
-    for chunk in chunks(pairs):
-        output.add(chunk)
-    return output.close()
-
-
 def _count_passes(records: list[int], lengths: list[int], sorting: Sorting, rewritten: list[int]) -> None:
     """Add what the passes before the last rewrite of one partition."""
     sizes = [length if count else 0 for count, length in zip(records, lengths, strict=True)]

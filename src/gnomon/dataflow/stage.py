@@ -204,15 +204,11 @@ _STATE: Final = {
 @dataclass(frozen=True)
 class Graph:
     """A whole job: its stages, each after those that it reads. ``unused`` are the names of stages that lead to no
-    sink; no engine would run them, and they are not among ``stages``' consumers."""
+    sink, which no engine would run."""
 
     name: str
     stages: tuple[Stage, ...]
     unused: tuple[str, ...] = ()
-
-    def consumers(self, number: int) -> tuple[Stage, ...]:
-        """The stages that read a stage."""
-        return tuple(stage for stage in self.stages if number in stage.inputs)
 
     @property
     def sinks(self) -> tuple[Stage, ...]:

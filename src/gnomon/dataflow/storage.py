@@ -1,4 +1,4 @@
-"""Stored files as a contract: blocks, replicas on racks, erasure coding, the write pipeline, which reads survive what.
+"""Stored files as a contract: replicas on racks, erasure coding, the write pipeline, which reads survive what.
 
 The model behind it is HDFS. Source, where nothing else is said: the documentation "HDFS Architecture" and "HDFS
 Erasure Coding", ``hdfs-default.xml``, and ``BlockPlacementPolicyDefault``, of Hadoop 3.5.0. Nodes are named by text.
@@ -12,34 +12,9 @@ from fractions import Fraction
 from math import comb
 from typing import Final
 
-from gnomon.model.resources import E4
-
-BLOCK_BYTES: Final = 128 * 2**20
 REPLICATION: Final = 3
-_CHUNK_BYTES, _CHECKSUM_BYTES = 512, 4
-_S: Final = 10**9
-
 Draw = Callable[[int], int]
 """``draw(n)``: a number from 0 to before n, from a named stream."""
-
-
-def block_lengths(length: int, block_bytes: int = BLOCK_BYTES) -> list[int]:
-    """The lengths of the blocks of a file of ``length`` bytes: all full but the last; an empty file has none.
-
-    >>> block_lengths(300, 128), block_lengths(0)
-    ([128, 128, 44], [])
-    """
-    full, rest = divmod(length, block_bytes)
-    return [block_bytes] * full + [rest] * (rest > 0)
-
-
-def checksum_bytes(length: int) -> int:
-    """The bytes of the checksums of a block: 4 for each 512, of the last part too.
-
-    >>> checksum_bytes(1024), checksum_bytes(1025)
-    (8, 12)
-    """
-    return -(-length // _CHUNK_BYTES) * _CHECKSUM_BYTES
 
 
 # ------------------------------------------------------------------ where replicas go
@@ -148,24 +123,6 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
-    """When a silent node is noticed [ns]: ``stale`` ones are left out where others do, ``dead`` ones replaced.
-
-    >>> Detection().dead_ns // 10**9, Detection().stale_ns // 10**9
-    (630, 30)
-    """
-
-    heartbeat_ns: int = 3 * _S
-    recheck_ns: int = 300 * _S
-    stale_ns: int = 30 * _S
-
-    @property
-    def dead_ns(self) -> int:
-        """After so long a node's blocks are copied elsewhere."""
-        return 2 * self.recheck_ns + 10 * self.heartbeat_ns
-
-
-@dataclass(frozen=True, slots=True)
 class Redundancy:
     """How a block is kept: in whole copies, or in ``data`` parts with ``parity`` more, any ``data`` of which give it.
 
@@ -264,19 +221,3 @@ def repair_order(live: Mapping[int, int], wanted: int = REPLICATION) -> list[int
 
     short = (block for block, count in live.items() if 0 < count < wanted)
     return sorted(short, key=lambda block: (queue(block), block))
-
-
-def leaves_safe_mode(reported: int, blocks: int, *, threshold_e4: int = 9_990) -> bool:
-    """Whether enough blocks have a replica that was reported for the file system to be written to (30 s later).
-
-    >>> leaves_safe_mode(999, 1000), leaves_safe_mode(998, 1000), leaves_safe_mode(0, 0)
-    (True, False, True)
-    """
-    return reported >= blocks * threshold_e4 // E4
-
-
-SAFE_MODE_EXTENSION_NS: Final = 30 * _S
-LEASE_SOFT_NS: Final = 60 * _S
-"""After so long without a renewal another writer may take a file over."""
-LEASE_HARD_NS: Final = 1200 * _S
-"""After so long the file is closed for its writer (before 3.3: 3600 s)."""

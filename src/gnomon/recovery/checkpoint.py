@@ -46,24 +46,6 @@ def saved_ns(elapsed_plan_ns: int, work_ns: int, checkpoint: Checkpoint | None, 
     return min(taken, planned(work_ns, checkpoint)) * checkpoint.every_ns
 
 
-def done_ns(elapsed_plan_ns: int, work_ns: int, checkpoint: Checkpoint | None, resumed: bool) -> int:
-    """How much of ``work_ns`` is done, saved or not, after ``elapsed_plan_ns`` of the plan [ns]; less what
-    :func:`saved_ns` says, it is the work that is lost when the attempt ends then.
-
-    >>> hourly = Checkpoint(every_ns=60, cost_ns=5)
-    >>> [done_ns(elapsed, 180, hourly, resumed=False) for elapsed in (0, 59, 62, 70, 190)]
-    [0, 59, 60, 65, 180]
-    """
-    if checkpoint is None:
-        return max(0, min(elapsed_plan_ns, work_ns))
-    elapsed = max(0, elapsed_plan_ns - before_ns(checkpoint, resumed))
-    whole, rest = divmod(elapsed, checkpoint.every_ns + checkpoint.cost_ns)
-    last = planned(work_ns, checkpoint)
-    if whole >= last:
-        return min(work_ns, elapsed - last * checkpoint.cost_ns)
-    return whole * checkpoint.every_ns + min(rest, checkpoint.every_ns)
-
-
 def planned(work_ns: int, checkpoint: Checkpoint) -> int:
     """How many checkpoints an attempt takes that does ``work_ns`` of work."""
     return max(0, work_ns - 1) // checkpoint.every_ns

@@ -78,29 +78,16 @@ def given_up_ns(detection: Heartbeat, last_ns: int) -> int:
     return following(since + detection.grace_ns, look, 0) + detection.lag * look
 
 
-def false_alarms(
-    detection: Heartbeat | Probe, from_ns: int, until_ns: int, chance_e4: int, rng: Draws, *, phase_ns: int = 0
-) -> list[int]:
-    """When a node that is well is given up because its signs of life after ``from_ns``, up to ``until_ns``, are each
-    lost with a chance of ``chance_e4`` / 10,000; see :func:`false_losses`."""
-    return [at for at, _ in false_losses(detection, from_ns, until_ns, chance_e4, rng, phase_ns=phase_ns)]
-
-
-def false_losses(
-    detection: Heartbeat | Probe, from_ns: int, until_ns: int, chance_e4: int, rng: Draws, *, phase_ns: int = 0
-) -> Iterator[tuple[int, int]]:
-    """Pairs of moments [ns] at which a node that is well is given up, and then heard again, because signs of life are
-    lost. A run of losses may be noticed a little after ``until_ns``. :func:`drawn_losses` without its pauses."""
-    pairs = drawn_losses(detection, from_ns, until_ns, chance_e4, rng, phase_ns=phase_ns)
-    return ((given_up, again) for given_up, again in pairs if given_up < again)
-
-
 def drawn_losses(
     detection: Heartbeat | Probe, from_ns: int, until_ns: int, chance_e4: int, rng: Draws, *, phase_ns: int = 0
 ) -> Iterator[tuple[int, int]]:
-    """As :func:`false_losses`, drawn one by one as they are asked for, in the order of time, and with pauses: a pair of
-    two equal moments, up to which nothing more is to come, after every :data:`PAUSE` losses in which nothing was.
-    So the next pair is there soon, however rare false alarms are, and however far off the end is.
+    """Pairs of moments [ns] at which a node that is well is given up, and then heard again, because its signs of life
+    after ``from_ns``, up to ``until_ns``, are each lost with a chance of ``chance_e4`` / 10,000.
+
+    They are drawn one by one as they are asked for, in the order of time, with pauses: a pair of two equal moments, up
+    to which nothing more is to come, after every :data:`PAUSE` losses in which nothing was. So the next pair is there
+    soon, however rare false alarms are, and however far off the end is. A run of losses may be noticed a little after
+    ``until_ns``.
 
     Only losses are drawn (the number of signs from one to the next is geometric), so that rare ones cost little. The
     grace is taken to be at least a beat: else the node would be given up between any two.

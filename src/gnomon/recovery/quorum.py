@@ -35,26 +35,6 @@ def hears(one: str, other: str, cuts: Iterable[Cut]) -> bool:
     return not any((one in left and other in right) or (one in right and other in left) for left, right in cuts)
 
 
-def components(members: Sequence[str], nodes: Sequence[str], cuts: Sequence[Cut]) -> dict[str, frozenset[str]]:
-    """Of each member and each node the members that it hears (a member hears itself).
-
-    >>> cut = (frozenset({"node/a"}), frozenset({"control/0"}))
-    >>> {name: sorted(heard) for name, heard in components(["control/0", "control/1"], ["node/a"], [cut]).items()}
-    {'control/0': ['control/0', 'control/1'], 'control/1': ['control/0', 'control/1'], 'node/a': ['control/1']}
-    """
-    every = frozenset(members)
-    reach = {}
-    for each in (*members, *nodes):
-        silent: set[str] = set()
-        for left, right in cuts:
-            if each in left:
-                silent |= right
-            if each in right:
-                silent |= left
-        reach[each] = every - (silent - {each})
-    return reach
-
-
 def majority(members: int) -> int:
     """How many of so many members are a majority.
 

@@ -67,17 +67,6 @@ def quota(demand: int, limit: int) -> int:
     return min(demand, limit) if limit else demand
 
 
-def pinned(threads_milli: int, allocated_milli: int) -> int:
-    """The speed [1/10,000] of threads that take turns on the processors that were allocated, and use no others.
-
-    Source: corrections S1 and Slurm sheet 10 (a cpuset): min(threads, cores) / threads.
-
-    >>> pinned(8_000, 2_000), pinned(1_000, 2_000)
-    (2500, 10000)
-    """
-    return part_e4(min(threads_milli, allocated_milli), threads_milli)
-
-
 def part_e4(got: int, wanted: int) -> int:
     """The part of what is wanted that one gets, in 1/10,000, rounded down; all of it, if nothing is wanted.
 

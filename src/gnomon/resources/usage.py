@@ -100,60 +100,6 @@ def constant(amount: int) -> Curve:
     return Curve((0,), ((0, NEVER, amount, amount),), 0, amount)
 
 
-def amount(profile: Profile, t_ns: int) -> int:
-    """What is used ``t_ns`` after the beginning, rounded down.
-
-    >>> amount(Profile(((0, 0), (10, 15))), 5), amount(Profile(((0, 0), (10, 15))), 99)
-    (7, 15)
-    """
-    return curve(profile).amount(t_ns)
-
-
-def next_breakpoint(profile: Profile, from_ns: int) -> int:
-    """The next time after ``from_ns`` at which the amount jumps or begins to change at another rate, NEVER if none is.
-
-    >>> next_breakpoint(Profile(((0, 0), (10, 15))), 0)
-    10
-    """
-    return curve(profile).next_break(from_ns)
-
-
-def peak(profile: Profile, until_ns: int = NEVER) -> int:
-    """The largest amount before ``until_ns`` (exclusive; above 0).
-
-    >>> peak(Profile(((0, 0), (10, 15))), 5), peak(Profile(((0, 0), (10, 15))))
-    (6, 15)
-    """
-    one, most = curve(profile), 0
-    until = min(until_ns, one.every) if one.every else until_ns
-    for begin, end, _, _ in one.pieces:
-        if begin < until:
-            most = max(most, one.amount(begin), one.amount(min(end, until) - 1))
-    return most
-
-
-def first_above(profile: Profile, bound: int, from_ns: int, until_ns: int) -> int:
-    """The first time from ``from_ns`` on, and before ``until_ns``, at which the amount is above ``bound``; NEVER.
-
-    >>> first_above(Profile(((0, 0), (10, 15))), 7, 0, NEVER)
-    6
-    """
-    return first_sum_above(((profile, 0),), 0, bound, from_ns, until_ns)
-
-
-def first_sum_above(parts: Sequence[tuple[Profile, int]], base: int, bound: int, from_ns: int, until_ns: int) -> int:
-    """The first time in [``from_ns``, ``until_ns``) at which ``base`` and the parts together are above ``bound``.
-
-    Each part is a profile and the time at which it began (not after ``from_ns``); NEVER, if there is no such time.
-
-    >>> ramp = Profile(((0, 0), (10, 10)))
-    >>> first_sum_above(((ramp, 0), (ramp, 3)), 0, 9, 3, NEVER)
-    7
-    """
-    curves = [(curve(profile), start) for profile, start in parts]
-    return search(curves, bound - base, from_ns, until_ns)[0]
-
-
 def total(parts: Sequence[Part], t: int) -> int:
     """What the parts are together at ``t``, rounded down once.
 
