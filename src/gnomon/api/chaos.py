@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any, Final
 
 from gnomon.api import simulating
 from gnomon.api.chaos_state import State
+from gnomon.backends.processes import Submit, side_by_side
 from gnomon.engine.log import Log, Reason
 from gnomon.insight.chaos.explore import Bounds, Exploration, Result, explore, result_of
 from gnomon.insight.chaos.facts import Facts
@@ -214,8 +213,8 @@ class _Bench:
     progress: simulating.Progress | None
     given: Simulate | None
     base: Facts = field(init=False)
-    _pool: ProcessPoolExecutor | None = None
-    _ours: set[Any] = field(default_factory=set)
+    _submit: Submit | None = None
+    _open: ExitStack = field(default_factory=ExitStack)
     _done: int = 0
 
     def __enter__(self) -> _Bench:
@@ -227,14 +226,12 @@ class _Bench:
         if () not in self.state.known:
             self.state.add((), result_of(self.scenario, log, self.demanded))
         if self._workers(len(log)) > 1:
-            self._begin(self._workers(len(log)))
+            texts = [one.text for one in self.demanded]
+            self._submit = self._open.enter_context(side_by_side(self._workers(len(log)), _begin, self.scenario, texts))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
-            for child in set(active_children()) - self._ours if kind else ():
-                child.terminate()
+    def __exit__(self, *raised: Any) -> None:
+        self._open.__exit__(*raised)
 
     def _workers(self, rows: int) -> int:
         if self.given or not simulating.can_be_sent(self.scenario):
@@ -242,13 +239,6 @@ class _Bench:
         if self.options.workers is None and rows * self.options.runs < PARALLEL_FROM:
             return 1
         return self.options.workers or os.cpu_count() or 1
-
-    def _begin(self, workers: int) -> None:
-        self._ours = set(active_children())
-        texts = [one.text for one in self.demanded]
-        self._pool = ProcessPoolExecutor(
-            workers, get_context("spawn"), initializer=_begin, initargs=(self.scenario, texts)
-        )
 
     def __call__(self, schedules: Sequence[Schedule]) -> list[Result]:
         """The results of schedules, in their order."""
@@ -261,15 +251,14 @@ class _Bench:
         return [known[schedule] for schedule in schedules]
 
     def _run(self, schedules: Sequence[Schedule]) -> Iterator[tuple[Schedule, Result]]:
-        if self._pool is None or len(schedules) < 2:
+        if self._submit is None or len(schedules) < 2:
             for schedule in schedules:
                 scenario = with_faults(self.scenario, schedule)
                 with _told(scenario):
                     result = result_of(scenario, self.simulate(scenario), self.demanded)
                 yield schedule, result
             return
-        with simulating._main_left_out():
-            futures = {self._pool.submit(_result, schedule): schedule for schedule in schedules}
+        futures = {self._submit(_result, schedule): schedule for schedule in schedules}
         pending: set[Future[Result]] = set(futures)
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -315,8 +304,6 @@ _at_work: list[tuple[Scenario, tuple[Property, ...]]] = []
 
 
 def _begin(scenario: Scenario, texts: Sequence[str]) -> None:
-    with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
     _at_work[:] = [(scenario, tuple(parse_property(text) for text in texts))]
 
 

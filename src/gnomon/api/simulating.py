@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from multiprocessing import active_children, get_context
 from time import process_time
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from gnomon.api.run import Run
 from gnomon.api.systems import SYSTEMS
+from gnomon.backends.processes import side_by_side
 from gnomon.control.batch.plan import batch_of
 from gnomon.control.control import Control, controlled
 from gnomon.engine.invariants import check
@@ -129,20 +126,9 @@ def compare(
         _warm_up()  # once, here, rather than in each process
     if workers <= 1 or not all(can_be_sent(scenario) for scenario in scenarios):
         return [simulate(scenario, progress=progress) for scenario in scenarios]
-    ours = set(active_children())
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
-    with pool:
-        with _main_left_out():
-            futures = [pool.submit(_simulate_log, scenario) for scenario in scenarios]
-        try:
-            _await(futures, progress)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(active_children()) - ours:
-                child.terminate()
-            raise
+    with side_by_side(workers) as submit:
+        futures = [submit(_simulate_log, scenario) for scenario in scenarios]
+        _await(futures, progress)
     found = zip(scenarios, (future.result() for future in futures), strict=True)
     return [Run(scenario, *result, scenario.work.notes) for scenario, result in found]
 
@@ -152,17 +138,6 @@ def can_be_sent(scenario: Scenario) -> bool:
     batch = batch_of(scenario)
     ours = batch is None or not batch.execution.has_functions
     return ours and not (callable(scenario.policy.order) or callable(scenario.policy.placement))
-
-
-@contextmanager
-def _main_left_out() -> Iterator[None]:
-    """Processes that are started meanwhile do not run the user's script again: it need not guard its main part."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _await(futures: Sequence[Future[Any]], progress: Progress | None) -> None:

@@ -1,7 +1,6 @@
 """Worker processes: each does one task at a time, dies alone, and ends when the process that started it does.
 
-All have the same hash seed, so that Python's own ``hash`` gives equal numbers in all of them and in every run. They are
-started anew (not forked), which costs a moment and makes them the same on every system.
+All have the same hash seed, so that Python's own ``hash`` gives equal numbers in all of them and in every run.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from threading import Thread
 from typing import Any, Final
 
+from gnomon.backends.processes import follow, interrupts_held
 from gnomon.model.errors import GnomonError
 
 HASH_SEED: Final = "0"
@@ -104,7 +103,7 @@ class Pool:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self._prepare), daemon=True)
-        with _environment("PYTHONHASHSEED", HASH_SEED), _no_interrupts():
+        with _environment("PYTHONHASHSEED", HASH_SEED), interrupts_held():
             process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours))
@@ -120,9 +119,7 @@ class Pool:
 
 def _serve(connection: Connection, prepare: Callable[[], Do]) -> None:
     """What a worker process runs until it is killed or left alone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one ends the others
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    Thread(target=_follow, daemon=True).start()
+    follow()
     os.dup2(2, 1)  # what functions of the user print is no result
     sys.stdout = sys.stderr
     do = _prepared(prepare)
@@ -141,24 +138,6 @@ def _prepared(prepare: Callable[[], Do]) -> Do:
     except GnomonError as error:
         why = error  # the name of an except clause does not outlive it
         return lambda task: why
-
-
-def _follow() -> None:
-    """End at once when the process that started this one has ended, however it did."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-    os._exit(1)
-
-
-@contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back: a process that starts inherits that, and does not fail in the middle of its imports."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

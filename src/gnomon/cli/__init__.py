@@ -7,34 +7,36 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 
 ANSWERED, NO, USER_ERROR, OUR_FAULT, INTERRUPTED = 0, 1, 2, 3, 130
-"""The exit codes: answered; answered "no"; the input is at fault; Gnomon is; stopped by the user."""
+"""The exit codes: answered; answered "no"; the input is at fault; Gnomon is; stopped by the user. Ended by another
+signal: 128 and its number, as shells say it (143: SIGTERM)."""
+
+Prepare = Callable[[Sequence[str]], list[str] | None]
+"""Makes the arguments that are run of those that are given; None: nothing is left to run."""
 
 
-def main() -> None:
-    """Run the command line of this process and end it."""
+def main(prepare: Prepare | None = None, name: str = "gnomon") -> None:
+    """Run the command line of this process and end it. ``prepare``, ``name``: as for :func:`run`."""
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    told = _end_on_signals()
+    code = run(sys.argv[1:], prepare=prepare, name=name)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C finds nothing to be finished
+    sys.exit(128 + told[0] if told and code == INTERRUPTED else code)
 
 
-def run(
-    arguments: Sequence[str],
-    *,
-    prepare: Callable[[Sequence[str]], list[str] | None] | None = None,
-    name: str = "gnomon",
-) -> int:
+def run(arguments: Sequence[str], *, prepare: Prepare | None = None, name: str = "gnomon") -> int:
     """Run one command; returns its exit code and lets nothing escape.
 
-    ``prepare``: makes the arguments that are run of those that are given; None: nothing is left to run. ``name``: what
-    the program is called.
+    ``name``: what the program is called.
 
     >>> run(["--version"]) == ANSWERED
     gnomon ...
@@ -58,7 +60,7 @@ def run(
         return OUR_FAULT
 
 
-def _invoke(arguments: list[str], prepare: Callable[[Sequence[str]], list[str] | None] | None, name: str) -> int:
+def _invoke(arguments: list[str], prepare: Prepare | None, name: str) -> int:
     import typer
 
     from gnomon.cli.app import app
@@ -73,6 +75,10 @@ def _invoke(arguments: list[str], prepare: Callable[[Sequence[str]], list[str] |
             raise error.__cause__ from None
         return INTERRUPTED
     except Exception as error:
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise RuntimeError(f"exit({error.code})") from error
+        return ANSWERED  # typer's own way to end when a reader has seen enough
         if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name
             raise
         context = getattr(error, "ctx", None)
@@ -104,3 +110,20 @@ def _open_what_is_closed() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
+
+
+def _end_on_signals() -> list[int]:
+    """Take signals that ask for an end (``kill``, a terminal that is closed) as Ctrl-C, so that nothing half written
+    and no process is left, and a second one as it is. Which one came is put into the list."""
+    told: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        told.append(number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, end)
+    return told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +46,9 @@ class _Asked:
 
 def plugin() -> None:
     """Run the command line of this process as that of the plug-in, and end it."""
-    from gnomon.cli import run
+    from gnomon.cli import main
 
-    sys.exit(run(sys.argv[1:], prepare=with_snapshot, name="kubectl gnomon"))
+    main(with_snapshot, "kubectl gnomon")
 
 
 def with_snapshot(arguments: Sequence[str]) -> list[str] | None:

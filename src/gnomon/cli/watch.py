@@ -55,8 +55,11 @@ class Watch:
         return not self.interrupted
 
     def _compiling(self, done: int, total: int) -> None:
-        """Show how far the kernels are; once they are made, loading them takes no time worth showing."""
+        """Show how far the kernels are; once they are made, loading them takes no time worth showing. Nothing is lost
+        when it is broken off: those that are made are kept."""
         self._show("compiling, once", done, total)
+        if self.interrupted:
+            raise KeyboardInterrupt
 
     def _show(self, what: str, done: int, total: int) -> None:
         """Show a bar, if it has taken long and somebody may see it."""
