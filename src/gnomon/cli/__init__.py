@@ -74,11 +74,11 @@ def _invoke(arguments: list[str], prepare: Prepare | None, name: str) -> int:
         if isinstance(error.__cause__, EOFError):  # not the user's: nothing is read from the terminal
             raise error.__cause__ from None
         return INTERRUPTED
-    except Exception as error:
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
             raise RuntimeError(f"exit({error.code})") from error
         return ANSWERED  # typer's own way to end when a reader has seen enough
+    except Exception as error:
         if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name
             raise
         context = getattr(error, "ctx", None)
