@@ -123,12 +123,49 @@ def _made(folder: Path) -> Path:
 
 @pytest.mark.unit
 def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    for process in (dead.pid, os.getppid()):
+    """Whatever its number: that of a process in another container says nothing here."""
+    for process in (1, os.getppid()):
         (tmp_path / f".run.partial-{process}").mkdir()
-    keep(tmp_path / "run", "new")
-    assert sorted(os.listdir(tmp_path)) == [f".run.partial-{os.getppid()}", "run"]
+    (tmp_path / ".run.partial-file").write_text("")
+
+    def fill_and_keep_again(folder: Path) -> None:
+        fill("new", folder)
+        keep(tmp_path / "run", "of another one, meanwhile")
+        assert sorted(os.listdir(tmp_path)) == [folder.name, "run"]
+
+    whole.write_directory(tmp_path / "run", fill_and_keep_again, files=FILES)
+    assert os.listdir(tmp_path) == ["run"]
+    assert kept(tmp_path / "run") == {"new"}
+
+
+@pytest.mark.unit
+def test_what_is_tidied_away_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, gone = whole._locked, []
+
+    def tidied_first(handle: int, *, wait: bool = False) -> bool:
+        if not gone:
+            (entry,) = tmp_path.iterdir()
+            gone.append(entry)
+            entry.unlink()
+        return lock(handle, wait=wait)
+
+    monkeypatch.setattr(whole, "_locked", tidied_first)
+    whole.write_file(tmp_path / "file", write_new)
+    assert (tmp_path / "file").read_text() == "new"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.unit
+def test_in_a_folder_that_is_gone_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    writes = [whole.check_file, lambda path: whole.write_file(path, write_new), lambda path: keep(path, "new")]
+    for write in writes:
+        with pytest.raises(InputError, match="run: cannot be written: No such file or directory"):
+            write(Path("run"))
+    whole.recover(Path("run"))
 
 
 @pytest.mark.unit
@@ -244,8 +281,6 @@ def test_what_cannot_be_written_is_known_before(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.unit
 def test_a_file_that_a_dead_process_left_is_removed(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    (tmp_path / f".tasks.csv.partial-{dead.pid}").write_text("ne")
+    (tmp_path / ".tasks.csv.partial-7f31").write_text("ne")
     whole.write_file(tmp_path / "tasks.csv", write_new)
     assert os.listdir(tmp_path) == ["tasks.csv"]

@@ -12,7 +12,7 @@ import typer
 
 from gnomon.cli.inputs import Arguments, scenario_of
 from gnomon.cli.options import PolicyOption, SeedOption
-from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes
+from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, notes_data, say, say_notes
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def chaos(
     if not property and not subject.properties:
         _say_what_was_not_demanded(found)
     say_notes(subject.work.notes)
+    for failure in (replay.failure for replay in replays if replay.failure):
+        raise failure
     if not found.holds:
         raise typer.Exit(NO)
 
@@ -143,10 +145,12 @@ def _names(kinds: str | None) -> list[str]:
 
 @dataclass(frozen=True)
 class _Replay:
-    """The scenario file that replays a violation: its text (empty: there is none), and where it is (None: nowhere)."""
+    """The scenario file that replays a violation: its text (empty: there is none), where it is (None: nowhere), and
+    what kept it from being written."""
 
     text: str = ""
     file: Path | None = None
+    failure: Exception | None = None
 
 
 def _replays(path: str, found: Chaos, policy: str | None, out: Path | None) -> list[_Replay]:
@@ -163,9 +167,8 @@ def _replays(path: str, found: Chaos, policy: str | None, out: Path | None) -> l
             say(f"no scenario file: {error}")
             return [_Replay()] * len(found.violations)
         file = out if number == 1 or not out else out.with_name(f"{out.stem}-{number}{out.suffix}")
-        if file:
-            write_file(file, partial(_write, text))
-        replays.append(_Replay(text, file))
+        failure = failure_of(partial(write_file, file, partial(_write, text))) if file else None
+        replays.append(_Replay(text, None if failure else file, failure))
     return replays
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,7 @@ from gnomon.cli.options import (
     WorkArgument,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes
+from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, notes_data, say, say_notes
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def compare(
     found = insight.compare(
         [insight.Measured(t.variant, t.scenario.seed, run.metrics()) for t, run in zip(trials, runs, strict=True)]
     )
-    if html:
-        _write_page(html, trials, runs, found)
+    unkept = failure_of(partial(_write_page, html, trials, runs, found)) if html else None
     notes = list(dict.fromkeys(note for run in runs for note in run.notes))
     variants = [_variant(row, found) for row in found.rows]
     fit = _fit(runs[0])
@@ -93,6 +93,8 @@ def compare(
         if run.stopped:
             say(f"{trial.variant}, seed {trial.scenario.seed}, stopped early: {text.reason(run.stopped)}")
     say_notes(notes)
+    if unkept:
+        raise unkept
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnomon.cli.options import HtmlOption
-from gnomon.cli.terminal import Output, OutputOption, emit, say
+from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, say
 
 if TYPE_CHECKING:
     from gnomon.api.jobs import Job
@@ -40,14 +41,7 @@ def describe(
 
     loaded = load_job(job)
     plan, parts = _plan(loaded, system, partitions)
-    if html:
-        from gnomon.formats.whole import write_file
-        from gnomon.report.jobs_page import page
-
-        def write(beside: Path) -> None:
-            beside.write_text(page(plan), encoding="utf-8")
-
-        write_file(html, write)
+    unkept = failure_of(partial(_write_page, html, plan)) if html else None
     data, text = jobs.document(plan), jobs.description(plan)
     if parts is not None:
         from gnomon.report.jobs_mapreduce import description_of, jobs_data
@@ -60,6 +54,15 @@ def describe(
     emit(output, data, text)
     for name in loaded.graph.unused:
         say(f"not used: {name} leads to no result")
+    if unkept:
+        raise unkept
+
+
+def _write_page(path: Path, plan: Plan) -> None:
+    from gnomon.formats.whole import write_file
+    from gnomon.report.jobs_page import page
+
+    write_file(path, lambda beside: beside.write_text(page(plan), encoding="utf-8"))
 
 
 def _plan(job: Job, system: str | None, partitions: int | None) -> tuple[Plan, Jobs | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ from gnomon.cli.options import (
     WorkArgument,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption, emit, notes_data, say, say_notes, write
+from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, notes_data, say, say_notes, write
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def simulate(
     with Watch("simulating") as watch:
         result = api.simulate(scenario, invariants=invariants, progress=watch)
     spent.lap()
-    unkept = _unkept(result, run=run, tasks=tasks, html=html, trace=trace)
+    unkept = failure_of(partial(_keep, result, run=run, tasks=tasks, html=html, trace=trace))
     spent.lap("write")
     seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
     judged = judge(demanded, result)
@@ -130,17 +131,6 @@ def _check_outputs(run: Path | None, tasks: Path | None, *others: Path | None) -
     for path in (tasks, *others):
         if path:
             check_file(path)
-
-
-def _unkept(result: Run, **files: Path | None) -> Exception | None:
-    """Write what was asked for; what kept that from being done, which is no reason to lose the answer."""
-    from gnomon.model.errors import InputError
-
-    try:
-        _keep(result, **files)
-    except (InputError, OSError) as error:
-        return error
-    return None
 
 
 def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | None, trace: Path | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from io import StringIO
 from math import isfinite
@@ -80,6 +80,18 @@ def emit(output: Output, document: object, text: Text) -> None:
         write(yaml.safe_dump(plain_data(document), sort_keys=False, allow_unicode=True))
     else:
         show(text)
+
+
+def failure_of(write: Callable[[], object]) -> Exception | None:
+    """Write something beside the answer; what kept that from being done, which is no reason to lose the answer: it is
+    raised when that has been given."""
+    from gnomon.model.errors import InputError
+
+    try:
+        write()
+    except (InputError, OSError) as error:
+        return error
+    return None
 
 
 def write(text: str) -> None:

@@ -4,7 +4,8 @@ A file is written beside its place and renamed over it. A directory cannot be re
 the two are exchanged in one step where the system can do that (Linux, ``renameat2`` with ``RENAME_EXCHANGE``).
 Elsewhere the old one is first renamed to ``.NAME.old``: a kill right there leaves no directory under the name, and
 :func:`recover`, which every reader and writer calls first, puts the old one back. What a killed process had not
-finished is removed by the next one that writes there.
+finished is removed by the next one that writes there: a process holds a lock on what it writes, for numbers of
+processes mean nothing to another container in the same folder.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 from gnomon.model.errors import InputError
 
@@ -28,30 +30,26 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A pipe or a device is written as it is. Raises InputError for what cannot be written.
     """
-    target = Path(os.path.realpath(path))
-    beside = _partial(target)
     try:
         check_file(path)
         if _is_special(path):
             yield Path(path)
             return
-        _tidy(target)
-        yield beside
-        _sync(beside)
-        os.replace(beside, target)
+        target = _real(path)
+        with _begun(target, _new_file) as beside:
+            yield beside
+            _sync(beside)
+            os.replace(beside, target)
         _sync(target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink()
 
 
-def write_file(path: Path, write: Callable[[Path], None]) -> None:
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` make a file beside ``path``, in a directory made for it if need be, and put it in place when it is
     whole."""
     try:
-        Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
+        _real(path).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _cannot_write(path, error) from error
     with replacing(path) as beside:
@@ -68,8 +66,8 @@ def check_file(path: str | os.PathLike[str]) -> None:
 
 def check_directory(path: str | os.PathLike[str], *, files: Collection[str], more: Collection[str] = ()) -> None:
     """The same for :func:`write_directory`."""
-    target = Path(os.path.realpath(path))
     try:
+        target = _real(path)
         recover(target)
         _refuse_other(target, files, more, path)
     except OSError as error:
@@ -85,33 +83,30 @@ def write_directory(
 
     What is there already is replaced if it is such a directory, or empty; anything else is an InputError.
     """
-    target = Path(os.path.realpath(path))
-    beside = _partial(target)
     try:
+        target = _real(path)
         recover(target)
         _refuse_other(target, files, more, path)
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             shutil.rmtree(_old(target), ignore_errors=True)
-        _tidy(target)
-        beside.mkdir()
-        fill(beside)
-        for file in beside.iterdir():
-            _sync(file)
-        _sync(beside)
-        _put(beside, target)
-        _sync(target.parent)
+        with _begun(target, Path.mkdir) as beside:
+            fill(beside)
+            for file in beside.iterdir():
+                _sync(file)
+            _sync(beside)
+            _put(beside, target)
+            _sync(target.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)  # the old one, if they were exchanged
 
 
 def recover(path: Path) -> None:
     """Put an old directory back in place if a process was killed between taking it away and putting the new one."""
-    target = Path(os.path.realpath(path))
-    if not target.exists() and _old(target).is_dir():
-        os.rename(_old(target), target)
+    with suppress(InputError):
+        target = _real(path)
+        if not target.exists() and _old(target).is_dir():
+            os.rename(_old(target), target)
 
 
 def _is_special(path: str | os.PathLike[str]) -> bool:
@@ -119,20 +114,70 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
+def _real(path: str | os.PathLike[str]) -> Path:
+    """The path without links. Raises InputError where the current folder is gone."""
+    try:
+        return Path(os.path.realpath(path))
+    except FileNotFoundError as error:
+        raise _cannot_write(path, error) from error
+
+
+@contextmanager
+def _begun(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
+    """A new file or directory beside the target, locked; in the end it is gone, or what it was exchanged for is."""
+    _tidy(target)
+    with ExitStack() as stack:
+        while True:
+            beside = target.parent / f"{_prefix(target)}{token_hex(4)}"
+            make(beside)
+            stack.callback(_remove, beside)
+            handle = os.open(beside, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            _locked(handle, wait=True)
+            with suppress(FileNotFoundError):  # somebody tidied up before it was locked
+                if os.path.samestat(os.fstat(handle), os.stat(beside)):
+                    break
+        yield beside
+
+
 def _tidy(target: Path) -> None:
     """Remove what processes left that were killed before they were done."""
-    prefix = _partial(target).name.rstrip("0123456789")
     for entry in target.parent.iterdir():
-        process = entry.name.removeprefix(prefix)
-        if entry.name.startswith(prefix) and process.isdecimal() and not _alive(int(process)):
-            if entry.is_dir():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
+        if entry.name.startswith(_prefix(target)):
+            with suppress(OSError):
+                handle = os.open(entry, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+                try:
+                    if _locked(handle):
+                        _remove(entry)
+                finally:
+                    os.close(handle)
 
 
-def _partial(target: Path) -> Path:
-    return target.parent / f".{target.name}.partial-{os.getpid()}"
+def _locked(handle: int, *, wait: bool = False) -> bool:
+    """Lock a file or directory until it is closed; False where another process has, or there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _new_file(path: Path) -> None:
+    path.touch(exist_ok=False)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.partial-"
 
 
 def _old(target: Path) -> Path:
@@ -141,7 +186,7 @@ def _old(target: Path) -> Path:
 
 def _check_access(path: str | os.PathLike[str]) -> None:
     """Raise InputError unless files may be made in the innermost directory there is."""
-    around = next(folder for folder in Path(os.path.realpath(path)).parents if os.path.lexists(folder))
+    around = next(folder for folder in _real(path).parents if os.path.lexists(folder))
     problem = errno.ENOTDIR if not around.is_dir() else 0 if os.access(around, os.W_OK | os.X_OK) else errno.EACCES
     if problem:
         raise _cannot_write(path, OSError(problem, os.strerror(problem)))
@@ -195,18 +240,6 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _alive(process: int) -> bool:
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
-    return True
 
 
 def _cannot_write(path: str | os.PathLike[str], error: OSError) -> InputError:
