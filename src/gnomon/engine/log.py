@@ -45,7 +45,7 @@ on the other side then is a COPY. ``details`` hold more numbers and names of a r
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Final
@@ -246,6 +246,21 @@ class State(IntEnum):
         return "waiting" if self in (State.UNBORN, State.WAITING, State.HELD, State.DELAYED) else self.name.lower()
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a log as plain values; ``number``: which it is. ``details``: nothing where it has none."""
+
+    number: int
+    t_ns: int
+    kind: Kind
+    subject: int
+    node: int
+    cause: int
+    reason: Reason
+    value: int
+    details: Mapping[str, int | str]
+
+
 @dataclass(frozen=True)
 class Log:
     """The columns, equally long. See the module's docstring for their meaning."""
@@ -262,6 +277,27 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.t_ns)
+
+    def row(self, number: int) -> Row:
+        """One row, by its number from 0."""
+        return Row(
+            number,
+            int(self.t_ns[number]),
+            Kind(int(self.kind[number])),
+            int(self.subject[number]),
+            int(self.node[number]),
+            int(self.cause[number]),
+            Reason(int(self.reason[number])),
+            int(self.value[number]),
+            self.details.get(number, {}),
+        )
+
+    def back(self, number: int) -> Iterator[Row]:
+        """A row, the one that caused it, and so on to what came from outside; nothing for -1."""
+        while number >= 0:
+            one = self.row(number)
+            yield one
+            number = one.cause
 
     def canonical_bytes(self) -> bytes:
         """The log as bytes that two equal runs share: every column, little-endian, in the order of the fields; then the

@@ -10,9 +10,9 @@ import numpy as np
 
 from gnomon.engine.log import Kind, Reason
 from gnomon.insight.explain.case import Case, Goal
+from gnomon.insight.explain.crowd import crowd
 from gnomon.insight.explain.faults import fault_behind
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.losses import crowd
 from gnomon.insight.explain.phrases import counted, seconds
 from gnomon.insight.explain.queues import place_in_queue
 from gnomon.insight.explain.sentences import sentence
@@ -124,7 +124,7 @@ def rows_of_interest(case: Case) -> list[int]:
         return _of_mishap(case)
     if "no-leader" in case.rules:
         led: list[int] = np.flatnonzero(log.kind == Kind.LEAD).tolist()
-        return [*led, *(fault for row in led if (fault := fault_behind(ground, row)) >= 0)]
+        return [*led, *(fault.number for row in led if (fault := fault_behind(ground, row)) is not None)]
     if case.goal is not Goal.START or case.infeasible:
         return []
     nodes = {wait.object.removeprefix("node/") for wait in case.waits if wait.rule == "resources"}

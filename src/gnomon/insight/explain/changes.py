@@ -56,8 +56,8 @@ class Lever:
     """One fact that can be changed: its kind, object, field and present value, and by value (the smallest change first)
     the scenario, how to show it, its size relative to the present value, and a phrase in the imperative.
 
-    ``guess``: the position of a value that probably is the smallest to do; ``fallback``: tried only if nothing of its
-    kind is of use before it.
+    A change that is all or nothing has no ``size``: it counts as 1. ``guess``: the position of a value that probably is
+    the smallest to do; ``fallback``: tried only if nothing of its kind is of use before it.
     """
 
     kind: int
@@ -66,8 +66,8 @@ class Lever:
     before: Plain | None
     values: Sequence[Any]
     scenario: Callable[[Any], Scenario]
-    size: Callable[[Any], float]
     phrase: Callable[[Any], str]
+    size: Callable[[Any], float] = lambda _: 1.0
     shown: Callable[[Any], Plain | None] = lambda value: value
     guess: int | None = None
     fallback: bool = False

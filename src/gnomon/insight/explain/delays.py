@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gnomon.engine.log import Kind, Reason, State
-from gnomon.insight.explain.faults import begins, fault_behind, struck
+from gnomon.insight.explain.faults import beginning, fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import is_final, loss
 from gnomon.insight.explain.phrases import Numbers, seconds, span
@@ -20,12 +20,12 @@ Delay = tuple[str, str, Numbers]
 
 def delayed(ground: Ground, task: int, row: int) -> Delay:
     """It is tried again later; the RETRY row."""
-    log, cause = ground.past.log, int(ground.past.log.cause[row])
-    at, until = int(log.t_ns[row]), int(log.value[row])
-    facts = log.details.get(cause, {}) if cause >= 0 else {}
-    text = f"{loss(ground, cause)}, and " if cause >= 0 and log.kind[cause] == Kind.FAIL else "it "
-    text += f"is tried again at {span(until)}, after a delay of {span(until - at)}"
-    numbers: Numbers = {"delay_s": seconds(until - at), "attempt": facts.get("attempt")}
+    retry = ground.past.log.row(row)
+    lost = next(ground.past.log.back(retry.cause), None)
+    text = f"{loss(ground, lost.number)}, and " if lost is not None and lost.kind is Kind.FAIL else "it "
+    text += f"is tried again at {span(retry.value)}, after a delay of {span(retry.value - retry.t_ns)}"
+    facts = {} if lost is None else lost.details
+    numbers: Numbers = {"delay_s": seconds(retry.value - retry.t_ns), "attempt": facts.get("attempt")}
     if int(facts.get("retries", -1)) >= 0:
         numbers["retries"] = facts["retries"]
     return f"task/{ground.work.id(task)}", text, numbers
@@ -62,9 +62,9 @@ def _again(ground: Ground, task: int, row: int) -> str:
     undone = rows_of(log, (task,), Kind.UNDO)
     if not len(undone) or undone[-1] > row:
         return ""
-    lost = int(undone[-1])
-    where = ground.node_name(int(log.node[lost])) if log.node[lost] >= 0 else "its job"
-    return f" for the second time, as its first result was lost with {where} at {span(int(log.t_ns[lost]))}"
+    lost = log.row(int(undone[-1]))
+    where = ground.node_name(lost.node) if lost.node >= 0 else "its job"
+    return f" for the second time, as its first result was lost with {where} at {span(lost.t_ns)}"
 
 
 def blockers(ground: Ground, task: int, row: int) -> list[int]:
@@ -87,20 +87,20 @@ def _stands(here: Situation, task: int) -> str:
     rows = rows[rows < here.row]
     if not len(rows):
         return f"arrives at {span(int(ground.work.submit_ns[task]))}"
-    row = int(rows[-1])
-    when = span(int(log.t_ns[row]))
-    match Kind(int(log.kind[row])):
+    last = log.row(int(rows[-1]))
+    when = span(last.t_ns)
+    match last.kind:
         case Kind.START | Kind.SPEED:
             start = int(rows_of(log, (task,), Kind.START)[-1])
             return f"runs since {span(int(log.t_ns[start]))}"
-        case Kind.FAIL if is_final(ground, row):
-            return f"failed for good: {loss(ground, row)}"
+        case Kind.FAIL if is_final(ground, last.number):
+            return f"failed for good: {loss(ground, last.number)}"
         case Kind.KILL | Kind.CANCEL:
-            return f"was {'killed' if log.kind[row] == Kind.KILL else 'cancelled'} at {when}"
+            return f"was {'killed' if last.kind is Kind.KILL else 'cancelled'} at {when}"
         case Kind.REJECT:
             return f"was refused at {when}"
         case Kind.RETRY:
-            return f"is tried again at {span(int(log.value[row]))}"
+            return f"is tried again at {span(last.value)}"
     return f"waits since {when}"
 
 
@@ -110,9 +110,9 @@ def leaderless(ground: Ground, row: int) -> Delay:
     rows = np.flatnonzero((log.kind[:row] == Kind.LEAD) & (log.reason[:row] == Reason.NO_MAJORITY))
     if not len(rows):
         return "control", "nobody decides, for the control plane has no leader", {}
-    lead = int(rows[-1])
-    since, fault = int(log.t_ns[lead]), fault_behind(ground, lead)
-    text = f"nobody decides, for the control plane has no leader from {span(since)} on"
-    if fault >= 0:
-        text += f" ({begins(log.details.get(fault, {}), struck(ground, fault))})"
-    return "control", text, {"leaderless_from_s": seconds(since)}
+    lead = log.row(int(rows[-1]))
+    fault = fault_behind(ground, lead.number)
+    text = f"nobody decides, for the control plane has no leader from {span(lead.t_ns)} on"
+    if fault is not None:
+        text += f" ({beginning(ground, fault)})"
+    return "control", text, {"leaderless_from_s": seconds(lead.t_ns)}

@@ -4,51 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gnomon.engine.log import Kind
+from gnomon.engine.log import Kind, Row
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import listed, percent, size, span
 
 Facts = Mapping[str, int | str]
 
 
-def fault_behind(ground: Ground, row: int) -> int:
-    """The fault that a row goes back to by its causes, -1 if there is none."""
-    log = ground.past.log
-    while row >= 0 and log.kind[row] != Kind.FAULT:
-        row = int(log.cause[row])
-    return row
+def fault_behind(ground: Ground, row: int) -> Row | None:
+    """The fault that a row goes back to by its causes, None if there is none."""
+    return next((one for one in ground.past.log.back(row) if one.kind is Kind.FAULT), None)
 
 
-def row_behind(ground: Ground, row: int, kind: Kind) -> int:
-    """The first row of a kind on the way back by causes, -1 if there is none."""
-    log = ground.past.log
-    while row >= 0 and log.kind[row] != kind:
-        row = int(log.cause[row])
-    return row
-
-
-def node_story(ground: Ground, row: int) -> str:
+def fate_of_node(ground: Ground, row: int) -> str:
     """What became of a node up to a row about the loss of a task on it: fell silent, was noticed, was given up."""
     log = ground.past.log
-    fault, notice = fault_behind(ground, row), row_behind(ground, row, Kind.NOTICE)
-    when = int(log.t_ns[row])
-    told = []
-    if fault >= 0:
-        kind = str(log.details[fault].get("kind", "fault"))
-        told.append(f"{_PAST.get(kind, f'had a fault ({kind})')} at {span(int(log.t_ns[fault]))}")
-    if notice >= 0:
-        noticed = int(log.t_ns[notice])
-        told.append("was taken for lost at once" if not log.value[notice] else _after(int(log.value[notice])))
-        told.append(f"was given up at {span(when)}" if when > noticed else "was given up then")
-    elif log.kind[int(log.cause[row])] == Kind.HEAL:
-        told.append(f"was back without it at {span(when)}")
+    lost, fault = log.row(row), fault_behind(ground, row)
+    notice = next((one for one in log.back(row) if one.kind is Kind.NOTICE), None)
+    when, told = span(lost.t_ns), []
+    if fault is not None:
+        kind = str(fault.details.get("kind", "fault"))
+        told.append(f"{_PAST.get(kind, f'had a fault ({kind})')} at {span(fault.t_ns)}")
+    if notice is not None:
+        told.append(f"was taken for lost {span(notice.value)} later" if notice.value else "was taken for lost at once")
+        told.append(f"was given up at {when}" if lost.t_ns > notice.t_ns else "was given up then")
+    elif lost.cause >= 0 and log.kind[lost.cause] == Kind.HEAL:
+        told.append(f"was back without it at {when}")
     else:
-        told.append(f"was given up at {span(when)}")
+        told.append(f"was given up at {when}")
     return listed(told)
-
-
-def _after(silent_ns: int) -> str:
-    return f"was taken for lost {span(silent_ns)} later"
 
 
 _PAST = {
@@ -83,12 +67,13 @@ def named(targets: str) -> str:
 def begins(facts: Facts, who: str) -> str:
     """A fault that begins, as a sentence. ``who``: whom it strikes."""
     kind, amount = str(facts.get("kind", "")), int(facts.get("amount", 0))
-    lasts = f" for {span(int(facts['for_ns']))}" if "for_ns" in facts else ""
+    time = span(int(facts["for_ns"])) if "for_ns" in facts else ""
+    lasts = f" for {time}" if time else ""
     match kind:
         case "crash":
-            return f"{who} crashes{', and is back after ' + lasts[5:] if lasts else ''}"
+            return f"{who} crashes{f', and is back after {time}' if time else ''}"
         case "reboot":
-            return f"{who} restarts{', which takes ' + lasts[5:] if lasts else ''}"
+            return f"{who} restarts{f', which takes {time}' if time else ''}"
         case "slow":
             return f"{who} runs at {percent(amount)} of its speed{lasts}"
         case "disk-full":
@@ -100,8 +85,7 @@ def begins(facts: Facts, who: str) -> str:
         case "kill":
             return f"the process of {who} is killed from outside"
         case "partition":
-            others = named(str(facts["others"])) if facts.get("others") else "all the rest"
-            return f"{who} {_is(who)} cut off from {others}{lasts}"
+            return f"{who} {_is(who)} cut off from {_others(facts)}{lasts}"
         case "delay":
             return f"messages between {who} and the control plane come {span(amount)} late{lasts}"
         case "loss":
@@ -111,7 +95,7 @@ def begins(facts: Facts, who: str) -> str:
         case "cordon":
             return f"an operator closes {who} for new work{lasts}"
         case "drain":
-            return f"an operator begins to empty {who}{', and opens it after ' + lasts[5:] if lasts else ''}"
+            return f"an operator begins to empty {who}{f', and opens it after {time}' if time else ''}"
         case "cancel":
             return f"its user withdraws {who}"
     return f"a fault strikes {who}{lasts}"
@@ -119,6 +103,11 @@ def begins(facts: Facts, who: str) -> str:
 
 def _is(who: str) -> str:
     return "are" if " and " in who else "is"
+
+
+def _others(facts: Facts) -> str:
+    """The other side of a partition."""
+    return named(str(facts["others"])) if facts.get("others") else "all the rest"
 
 
 def ends(facts: Facts, who: str) -> str:
@@ -137,8 +126,7 @@ def ends(facts: Facts, who: str) -> str:
         case "leak":
             return f"what took the memory of {who} is gone"
         case "partition":
-            others = named(str(facts["others"])) if facts.get("others") else "all the rest"
-            return f"{who} {_is(who)} joined to {others} again"
+            return f"{who} {_is(who)} joined to {_others(facts)} again"
         case "delay" | "loss":
             return f"messages between {who} and the control plane arrive again"
         case "leader":
@@ -148,11 +136,15 @@ def ends(facts: Facts, who: str) -> str:
     return f"the fault of {who} is over"
 
 
-def struck(ground: Ground, row: int) -> str:
+def struck(ground: Ground, fault: Row) -> str:
     """Whom a fault strikes: the node or task of its row, else its targets."""
-    log = ground.past.log
-    if log.subject[row] >= 0:
-        return ground.work.id(int(log.subject[row]))
-    if log.node[row] >= 0:
-        return ground.node_name(int(log.node[row]))
-    return named(str(log.details.get(row, {}).get("targets", "")))
+    if fault.subject >= 0:
+        return ground.work.id(fault.subject)
+    if fault.node >= 0:
+        return ground.node_name(fault.node)
+    return named(str(fault.details.get("targets", "")))
+
+
+def beginning(ground: Ground, fault: Row) -> str:
+    """The row of a fault as a sentence."""
+    return begins(fault.details, struck(ground, fault))

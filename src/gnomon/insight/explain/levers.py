@@ -10,6 +10,7 @@ from gnomon.insight.explain import levers_nodes as more
 from gnomon.insight.explain import levers_operation as operation
 from gnomon.insight.explain import levers_others as others
 from gnomon.insight.explain import levers_own as own
+from gnomon.insight.explain import levers_policy as policies
 from gnomon.insight.explain import levers_recovery as recovery
 from gnomon.insight.explain.case import Case, Goal
 from gnomon.insight.explain.changes import CONSTRAINT, OTHERS, OWN, Lever
@@ -23,7 +24,7 @@ def levers(case: Case) -> Iterator[Lever]:
     """The levers, the cheapest kind first."""
     if case.goal is Goal.END:
         yield from own.longer_estimate(case)
-        yield from others.no_kill(case)
+        yield from policies.no_kill(case)
     elif case.goal is Goal.WELL:
         yield from (_of_another(case, lever) if case.about_another else lever for lever in _to_be_well(case))
     elif case.goal is Goal.PLACE:
@@ -66,7 +67,7 @@ def _against_slowness(case: Case, reason: Reason) -> Iterator[Lever]:
     elif reason is Reason.PAUSES:
         yield from recovery.own_limit(case, "memory")
     if reason in (Reason.CPU, Reason.DISK_RATE, Reason.SPILLING):
-        yield from operation.spread(case)
+        yield from policies.spread(case)
     yield from operation.speculation(case)
     yield from more.nodes(case)
 
@@ -91,7 +92,7 @@ def _against_loss(case: Case, found: Mishap) -> Iterator[Lever]:
         yield from operation.detection(case)
         yield from operation.eviction(case)
     if reason in (*_BY_MEMORY, Reason.STORE, Reason.DISK):
-        yield from operation.spread(case)
+        yield from policies.spread(case)
     if reason in _BY_MEMORY and node >= 0:
         yield from operation.neighbours(case, node)
         yield from operation.node_memory(case, node)
@@ -103,7 +104,7 @@ def _to_keep_its_place(case: Case) -> Iterator[Lever]:
     by = dict.fromkeys(int(log.value[row]) for row in rows_of(log, (case.task,), Kind.PREEMPT))
     yield from own.requests(case)
     yield from own.priorities(case)
-    yield from others.no_preemption(case)
+    yield from policies.no_preemption(case)
     for preemptor in by:
         yield from others.preemptor(case, preemptor)
     yield from more.nodes(case)
@@ -127,9 +128,9 @@ def _to_start(case: Case) -> Iterator[Lever]:
     yield from others.limits(case)
     yield from others.shares(case)
     if behind:
-        yield from others.backfill(case)
+        yield from policies.backfill(case)
     if "dropped" in case.rules:
-        yield from others.waiting(case)
+        yield from policies.waiting(case)
     yield from others.reservations(case)
     if case.kinds & {"event", "limit"} or "dropped" in case.rules:
         yield from others.running_tasks(case)

@@ -9,12 +9,11 @@ from typing import Any
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import LIMIT, NODES, OTHERS, Lever
+from gnomon.insight.explain.crowd import peak
 from gnomon.insight.explain.levers_recovery import asked_more, larger, shorter
-from gnomon.insight.explain.losses import peak
 from gnomon.insight.explain.phrases import size, span, written
 from gnomon.model.operation import Heartbeat, Operation, Speculation
 from gnomon.model.quantity import NS_PER_S
-from gnomon.scheduling.policy import parse_policy
 
 OTHERS_MAX = 3
 """How many others on the node are tried, those who use most beyond what they asked for first."""
@@ -125,23 +124,6 @@ def replaced(case: Case) -> Iterator[Lever]:
             lambda operation, value: replace(operation, orphans=value),
             phrase=lambda _: "replace tasks of a lost node though they may still run there",
         )
-
-
-def spread(case: Case) -> Iterator[Lever]:
-    """Place tasks where most is left rather than in the first node with room."""
-    scenario, policy = case.ground.scenario, case.ground.scenario.policy
-    if policy.placement != "first-fit" or callable(policy.order) or len(scenario.cluster.nodes) == 1:
-        return
-    yield Lever(
-        kind=LIMIT,
-        object="scenario",
-        field="policy",
-        before=policy.text,
-        values=[f"{policy.text}+worst-fit"],
-        scenario=lambda value: replace(scenario, policy=parse_policy(value)),
-        size=lambda _: 1.0,
-        phrase=lambda value: f"spread tasks over the nodes (policy {value})",
-    )
 
 
 def speculation(case: Case) -> Iterator[Lever]:

@@ -1,9 +1,8 @@
-"""Levers that are not the subject's own business: limits and policy, and the work of others."""
+"""Levers that are not the subject's own business: limits and shares of its tenant, and the work of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from gnomon.insight.explain.phrases import amount, counted, listed, span, writte
 from gnomon.insight.explain.queues import place_in_queue
 from gnomon.model.cluster import Reservation
 from gnomon.model.resources import E4, Resources
-from gnomon.scheduling.policy import parse_policy
 
 ALONE_MAX = 3
 """How many single tasks are tried that make room if they end."""
@@ -29,7 +27,7 @@ STEPS_MAX = 64
 SHARES = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 64.0, 1024.0)
 """By what a tenant's share is multiplied."""
 
-# ------------------------------------------------------------------ limits, shares, policy
+# ------------------------------------------------------------------ limits and shares
 
 
 def limits(case: Case) -> Iterator[Lever]:
@@ -137,64 +135,6 @@ def shares(case: Case) -> Iterator[Lever]:
         scenario=lambda value: vary.with_tenant(ground.scenario, name, weight=value),
         size=lambda value: value / weight - 1,
         phrase=lambda value: f"give {label.replace('/', ' ', 1)} the share {value:g} instead of {weight:g}",
-    )
-
-
-def backfill(case: Case) -> Iterator[Lever]:
-    """Let tasks start ahead of their turn where that delays nobody who is promised a start."""
-    scenario = case.ground.scenario
-    policy = scenario.policy
-    if policy.backfill or callable(policy.order) or callable(policy.placement):
-        return
-    yield Lever(
-        kind=LIMIT,
-        object="scenario",
-        field="policy",
-        before=policy.text,
-        values=[f"{policy.text}+easy"],
-        scenario=lambda value: replace(scenario, policy=parse_policy(value)),
-        size=lambda _: 1.0,
-        phrase=lambda value: f"allow backfilling (policy {value})",
-    )
-
-
-def waiting(case: Case) -> Iterator[Lever]:
-    """Let those wait that find no room on their arrival."""
-    scenario = case.ground.scenario
-    policy = scenario.policy
-    if "full=drop" in policy.text:
-        yield Lever(
-            kind=LIMIT,
-            object="scenario",
-            field="policy",
-            before=policy.text,
-            values=[policy.text.replace("full=drop", "full=wait")],
-            scenario=lambda value: replace(scenario, policy=parse_policy(value)),
-            size=lambda _: 1.0,
-            phrase=lambda value: f"let those wait that find no room (policy {value})",
-        )
-
-
-def no_preemption(case: Case) -> Iterator[Lever]:
-    """Let nobody take the place of running tasks."""
-    yield _switch_off(case, "preempt", "let nobody take the place of running tasks")
-
-
-def no_kill(case: Case) -> Iterator[Lever]:
-    """Let tasks run on when they reach their estimate."""
-    yield _switch_off(case, "kill_at_limit", "let tasks run on when they reach their estimate")
-
-
-def _switch_off(case: Case, field: str, phrase: str) -> Lever:
-    return Lever(
-        kind=LIMIT,
-        object="scenario",
-        field=field,
-        before=True,
-        values=[False],
-        scenario=lambda value: replace(case.ground.scenario, **{field: value}),
-        size=lambda _: 1.0,
-        phrase=lambda _: phrase,
     )
 
 
@@ -328,7 +268,6 @@ def those_in_front(case: Case) -> Iterator[Lever]:
         before=span(int(work.submit_ns[first])),
         values=["never"],
         scenario=lambda _: vary.without(case.ground.scenario, unit),
-        size=lambda _: 1.0,
         phrase=lambda _: f"withdraw {name}, which stands in front",
     )
 

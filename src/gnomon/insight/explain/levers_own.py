@@ -12,6 +12,7 @@ import numpy as np
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Lever
+from gnomon.insight.explain.levers_policy import switched
 from gnomon.insight.explain.phrases import amount, amounts_of, listed, span, written
 from gnomon.model.quantity import NS_PER_S
 from gnomon.model.resources import E4, NEVER
@@ -159,20 +160,25 @@ def _estimate(case: Case, estimate: int, values: Sequence[int]) -> Lever:
 
 def priorities(case: Case) -> Iterator[Lever]:
     """Raise its priority to that of others, or one above."""
-    scenario, work = case.ground.scenario, case.ground.work
+    work = case.ground.work
     own = max(int(work.priority[task]) for task in case.tasks)
     others = np.unique(work.priority[(work.submit_ns <= case.wanted.until_ns) & (work.priority >= own)])
     if values := sorted({int(priority) + more for priority in others for more in (0, 1)} - {own}):
-        yield Lever(
-            kind=OWN,
-            object=case.label,
-            field="priority",
-            before=own,
-            values=values,
-            scenario=lambda value: vary.with_column(scenario, "priority", case.tasks, value),
-            size=lambda value: (value - own) / max(abs(own), 1),
-            phrase=lambda value: f"raise its priority from {own} to {value}",
-        )
+        yield raised_priority(case, own, values)
+
+
+def raised_priority(case: Case, own: int, values: Sequence[int]) -> Lever:
+    """A higher priority than its own."""
+    return Lever(
+        kind=OWN,
+        object=case.label,
+        field="priority",
+        before=own,
+        values=values,
+        scenario=lambda value: vary.with_column(case.ground.scenario, "priority", case.tasks, value),
+        size=lambda value: (value - own) / max(abs(own), 1),
+        phrase=lambda value: f"raise its priority from {own} to {value}",
+    )
 
 
 # ------------------------------------------------------------------ wishes about nodes and peers
@@ -245,17 +251,8 @@ def gangs(case: Case) -> Iterator[Lever]:
             before=True,
             values=[False],
             scenario=lambda _: vary.on_their_own(scenario, unit),
-            size=lambda _: 1.0,
             phrase=lambda _: "let its tasks start one by one",
         )
     elif not scenario.gang and scenario.work.jobs is not None:
-        yield Lever(
-            kind=CONSTRAINT,
-            object="scenario",
-            field="gang",
-            before=False,
-            values=[True],
-            scenario=lambda value: replace(scenario, gang=value),
-            size=lambda _: 1.0,
-            phrase=lambda _: "start the tasks of a job all together or not at all",
-        )
+        phrase = "start the tasks of a job all together or not at all"
+        yield switched(case, "gang", to=True, kind=CONSTRAINT, phrase=phrase)

@@ -11,7 +11,8 @@ from gnomon.engine.log import Reason
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Lever
-from gnomon.insight.explain.losses import peak
+from gnomon.insight.explain.crowd import peak
+from gnomon.insight.explain.levers_own import raised_priority
 from gnomon.insight.explain.phrases import amount, counted, span, written
 from gnomon.insight.explain.troubles import Trouble
 from gnomon.model.quantity import NS_PER_S
@@ -226,7 +227,6 @@ def exclude(case: Case) -> Iterator[Lever]:
         before=recovery.exclude,
         values=[1],
         scenario=lambda value: vary.with_recovery(case.ground.scenario, case.tasks, replace(recovery, exclude=value)),
-        size=lambda _: 1.0,
         phrase=lambda _: "let its retries avoid nodes on which an attempt failed",
     )
 
@@ -234,15 +234,6 @@ def exclude(case: Case) -> Iterator[Lever]:
 def priority(case: Case) -> Iterator[Lever]:
     """A priority above that of those who are on its node, where victims are chosen by priority."""
     work, own = case.ground.work, int(case.ground.work.priority[case.task])
-    values = sorted({int(work.priority[task]) + 1 for task in case.here.holders.tolist()} - {own})
+    values = sorted({int(work.priority[task]) + 1 for task in case.here.holders.tolist()})
     if values := [value for value in values if value > own]:
-        yield Lever(
-            kind=OWN,
-            object=case.label,
-            field="priority",
-            before=own,
-            values=values,
-            scenario=lambda value: vary.with_column(case.ground.scenario, "priority", case.tasks, value),
-            size=lambda value: (value - own) / max(abs(own), 1),
-            phrase=lambda value: f"raise its priority from {own} to {value}",
-        )
+        yield raised_priority(case, own, values)

@@ -8,105 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from gnomon.engine.log import Kind, Reason
-from gnomon.insight.explain.faults import fault_behind, node_story
+from gnomon.engine.log import Kind, Reason, Row
+from gnomon.insight.explain.crowd import Crowd, crowd
+from gnomon.insight.explain.faults import fate_of_node, fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import above, counted, size, span
-from gnomon.insight.explain.situation import Situation, rows_of
-from gnomon.model.resources import NEVER
-from gnomon.model.usage import Profile
+from gnomon.insight.explain.situation import rows_of
 
 Facts = Mapping[str, int | str]
 
 
-@dataclass(frozen=True)
-class Crowd:
-    """Those who have a place on a node just before a row: what they asked for, what their limits add up to (those who
-    have one), what each uses of memory, in bytes."""
-
-    tasks: tuple[int, ...]
-    asked: int
-    limits: int
-    unlimited: int
-    used: tuple[int, ...]
-    allocatable: int
-
-    @property
-    def overcommit(self) -> float:
-        """The sum of the limits over what may be asked of the node; 0 where nobody has a limit, or all of it is."""
-        return self.limits / self.allocatable if self.allocatable else 0.0
-
-
-def crowd(ground: Ground, node: int, row: int) -> Crowd:
-    """Who is on a node just before a row."""
-    here = Situation(ground, row, int(ground.past.log.t_ns[row]))
-    there = np.flatnonzero(here.node == node)
-    tasks = here.holders[there].tolist()
-    shapes = [ground.work.shapes[ground.shape(task)] for task in tasks]
-    began = [int(ground.past.places.open_ns[here.stays[i]]) for i in there]
-    limits = [shape.limit.memory_bytes for shape in shapes]
-    return Crowd(
-        tasks=tuple(tasks),
-        asked=sum(shape.request.memory_bytes for shape in shapes),
-        limits=sum(limits),
-        unlimited=sum(not limit for limit in limits),
-        used=tuple(memory_used(ground, task, here.now_ns - begin) for task, begin in zip(tasks, began, strict=True)),
-        allocatable=ground.scenario.cluster.nodes[node].capacity.memory_bytes,
-    )
-
-
-def memory_used(ground: Ground, task: int, elapsed_ns: int) -> int:
-    """The memory that a task uses so long after its attempt began, in bytes."""
-    usage = ground.work.usage_of(task)
-    profile = None if usage is None else usage.profile("memory")
-    return ground.work.shapes[ground.shape(task)].request.memory_bytes if profile is None else at(profile, elapsed_ns)
-
-
-def at(profile: Profile, elapsed_ns: int) -> int:
-    """The amount of a profile at a time since the attempt began, rounded down.
-
-    >>> at(Profile(((0, 0), (100, 50))), 10), at(Profile(((0, 0), (100, 50))), 200)
-    (5, 50)
-    """
-    t = elapsed_ns % profile.every_ns if profile.every_ns else elapsed_ns
-    before = max((i for i, (time, _) in enumerate(profile.points) if time <= t), default=0)
-    time, amount = profile.points[before]
-    if before + 1 == len(profile.points):
-        return amount
-    later, then = profile.points[before + 1]
-    return amount + (then - amount) * (t - time) // (later - time)
-
-
-def peak(ground: Ground, task: int, name: str) -> int:
-    """The most that a task ever uses of cpu (millicores) or memory (bytes) in a run at full speed."""
-    usage = ground.work.usage_of(task)
-    profile = None if usage is None else usage.profile(name)
-    if profile is None:
-        return ground.work.shapes[ground.shape(task)].request.amount(name)
-    length = int(ground.work.duration_ns[task])
-    points = [amount for time, amount in profile.points if time <= length or profile.every_ns]
-    return max(*points, at(profile, length)) if length < NEVER else max(points)
-
-
 def used_up(ground: Ground, row: int) -> str:
     """A node whose memory is used up: what is used, what had been asked for, what the limits add up to."""
-    log = ground.past.log
-    node, facts = int(log.node[row]), log.details.get(row, {})
-    those = crowd(ground, node, row)
-    has, used = int(facts.get("capacity", those.allocatable)), int(facts.get("used", sum(those.used)))
-    text = f"{ground.node_name(node)} has {size(has)} of memory, and its {counted(len(those.tasks), 'task')} use "
+    one = ground.past.log.row(row)
+    those = crowd(ground, one.node, row)
+    has = int(one.details.get("capacity", those.allocatable))
+    used, own = int(one.details.get("used", sum(those.used))), sum(those.used)
+    text = f"{ground.node_name(one.node)} has {size(has)} of memory, and its {counted(len(those.tasks), 'task')} use "
     placed = f"placed by the {size(those.asked)} that they asked for in all"
-    leak = _leak_behind(ground, row)
-    if leak >= 0:
-        own, since = sum(those.used), span(int(ground.past.log.t_ns[leak]))
-        return (
-            f"{text}{size(own)}, {placed}; something beside them uses {size(used - own)}, more and more since {since}"
-        )
+    fault = fault_behind(ground, row)
+    if fault is not None and fault.details.get("kind") == "leak":
+        more = f"something beside them uses {size(used - own)}, more and more since {span(fault.t_ns)}"
+        return f"{text}{size(own)}, {placed}; {more}"
     return f"{text}{above(used, has)}, {placed}; {_limits(those)}"
 
 
@@ -119,12 +44,6 @@ def _limits(those: Crowd) -> str:
     return f"{text}, without those of {those.unlimited} that have none" if those.unlimited else text
 
 
-def _leak_behind(ground: Ground, row: int) -> int:
-    """The fault that takes the node's memory, -1 if none does."""
-    fault = fault_behind(ground, row)
-    return fault if fault >= 0 and ground.past.log.details.get(fault, {}).get("kind") == "leak" else -1
-
-
 def victim(facts: Facts) -> str:
     """By which order one was chosen, and on what numbers."""
     used = int(facts.get("task_used", facts.get("used", 0)))
@@ -134,11 +53,10 @@ def victim(facts: Facts) -> str:
 
 def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
     """How an attempt came to its end, as a clause about "it"; with when, if ``timed``."""
-    log, facts = ground.past.log, ground.past.log.details.get(row, {})
-    reason, node, cause = Reason(int(log.reason[row])), int(log.node[row]), int(log.cause[row])
-    where, then = ground.node_name(node) if node >= 0 else "its node", span(int(log.t_ns[row]))
-    when = f" at {then}" if timed else ""
-    match reason:
+    one = ground.past.log.row(row)
+    facts, then = one.details, span(one.t_ns)
+    where, when = ground.node_name(one.node) if one.node >= 0 else "its node", f" at {then}" if timed else ""
+    match one.reason:
         case Reason.EXIT:
             said = _said(ground, str(facts.get("message", "")))
             text = f"it failed by itself{when}" + (f" on {where}" if not ground.scenario.cluster.pool else "")
@@ -166,17 +84,24 @@ def loss(ground: Ground, row: int, *, timed: bool = True) -> str:
         case Reason.KILLED:
             return f"its process was killed from outside{when} on {where}"
         case Reason.PEER:
-            peer = ground.work.id(int(log.subject[cause])) if cause >= 0 and log.subject[cause] >= 0 else "a task"
             text = f"it was stopped{when} with its job"
-            root = cause >= 0 and log.kind[cause] == Kind.FAIL and log.reason[cause] != Reason.PEER
-            return f"{text}: {loss(ground, cause).replace('it ', f'{peer} ', 1)}" if root else text
+            first = next(ground.past.log.back(one.cause), None)
+            if first is None or first.kind is not Kind.FAIL or first.reason is Reason.PEER:
+                return text
+            return f"{text}: {loss(ground, first.number).replace('it ', f'{peer_of(ground, one)} ', 1)}"
         case Reason.DRAINED:
             return f"at {then} it was sent away from {where}, which an operator emptied"
         case Reason.DELETED:
             return f"it was deleted{when} on {where}"
         case Reason.PREEMPTED if "by" in facts:
             return f"it gave way to {ground.work.id(int(facts['by']))}{when} on {where}"
-    return f"it was lost with {where}, which {node_story(ground, row)}"
+    return f"it was lost with {where}, which {fate_of_node(ground, row)}"
+
+
+def peer_of(ground: Ground, one: Row) -> str:
+    """The task of the same job whose loss a row follows from."""
+    cause = int(ground.past.log.subject[one.cause]) if one.cause >= 0 else -1
+    return ground.work.id(cause) if cause >= 0 else "a task"
 
 
 _FROM_NODE: Final = re.compile(r"(?<=, from )node (\d{1,9})$")
@@ -219,7 +144,7 @@ def failures(ground: Ground, task: int) -> list[int]:
 
 def is_final(ground: Ground, row: int) -> bool:
     """Whether nothing follows a failure, be it that of the task of the gang that was lost first."""
-    log, cause = ground.past.log, int(ground.past.log.cause[row])
-    if log.reason[row] == Reason.PEER and cause >= 0:
-        return is_final(ground, cause)
-    return bool(log.details.get(row, {}).get("final"))
+    one = ground.past.log.row(row)
+    if one.reason is Reason.PEER and one.cause >= 0:
+        return is_final(ground, one.cause)
+    return bool(one.details.get("final"))

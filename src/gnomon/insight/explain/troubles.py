@@ -46,9 +46,8 @@ class Mishap:
 
 def _away(ground: Ground, tasks: Sequence[int], task: int, row: int) -> Mishap | None:
     """It runs on beyond the end of the run, and was away for a while, as its node was lost: that may be shorter."""
-    log, start = ground.past.log, int(ground.past.outcome.start_ns[task])
-    fault = fault_behind(ground, row)
-    since = int(log.t_ns[fault if fault >= 0 else row])
+    start = int(ground.past.outcome.start_ns[task])
+    since = (fault_behind(ground, row) or ground.past.log.row(row)).t_ns
     gone, those = start - since, [one for one in tasks if failures(ground, one)]
     if gone <= 0:
         return None
@@ -87,14 +86,14 @@ def mishap(ground: Ground, tasks: Sequence[int], task: int) -> Mishap | None:
         position, begin, _ = twice[0]
         row = int(ground.past.copies.open_row[position])
         fault = fault_behind(ground, row)
-        since = begin - int(log.t_ns[fault]) if fault >= 0 else 0
+        since = 0 if fault is None else begin - fault.t_ns
         once = run_once(tasks, until, endless=bool((what.state[list(tasks)] != State.DONE).any()))
         return Mishap(Trouble.TWICE, row, Reason(int(log.reason[int(log.cause[row])])), once, since)
     if lost and state in (State.WAITING, State.HELD, State.DELAYED):
         proven = _longest_run(ground, task, lost[-1]) if reason in _OF_ITS_USE else 0
         return Mishap(Trouble.AGAIN, lost[-1], reason, run_again(tasks, until, proven_ns=proven))
-    if (fault := stopped_by(ground, task)) >= 0:
-        return Mishap(Trouble.STILL, fault, Reason.NODE, run_to_its_end(tasks, until))
+    if (stop := stopped_by(ground, task)) >= 0:
+        return Mishap(Trouble.STILL, stop, Reason.NODE, run_to_its_end(tasks, until))
     late, less = delay_ns(ground, task), None
     if state is State.RUNNING and (lost or slowest(ground, task)[0] >= 0):
         undisturbed = int(what.first_start_ns[task]) + min(planned_ns(ground, task), NEVER)

@@ -14,7 +14,7 @@ import numpy as np
 
 from gnomon.engine.log import Kind, State
 from gnomon.insight.explain.classes import node_reasons
-from gnomon.insight.explain.faults import begins, fault_behind, struck
+from gnomon.insight.explain.faults import beginning, fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import Situation, rows_of
@@ -110,12 +110,8 @@ def _moment(ground: Ground, task: int) -> tuple[Situation, int, str]:
 
 def _fault(here: Situation, node: int) -> list[str]:
     """The fault behind a node that is closed."""
-    ground, row = here.ground, here.closed.get(node, -1)
-    fault = fault_behind(ground, row)
-    if fault < 0:
-        return []
-    log = ground.past.log
-    return [f"at {span(int(log.t_ns[fault]))} {begins(log.details.get(fault, {}), struck(ground, fault))}"]
+    fault = fault_behind(here.ground, here.closed.get(node, -1))
+    return [] if fault is None else [f"at {span(fault.t_ns)} {beginning(here.ground, fault)}"]
 
 
 def _preferred(here: Situation, task: int, node: int, chosen: int) -> list[str]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.api import Kind
+from gnomon.insight.explain.crowd import at, crowd, peak
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.losses import at, crowd, peak
 from gnomon.insight.explain.ordeals import delay_ns, duplicates, slowest
 from gnomon.insight.history import history
 from gnomon.model.usage import Profile
