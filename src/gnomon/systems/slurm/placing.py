@@ -78,7 +78,6 @@ class SlurmScheduler(Placer):
         self._came: set[int] = set()
         self._refused: dict[int, str] = {}
         self._requeues: dict[Job, bool] = {}
-        self._kill: dict[Job, bool] = {}
         self._arranging = False
         self._taken_up: set[int] = set()
         arrange(self.state, native.reservations)
@@ -114,7 +113,6 @@ class SlurmScheduler(Placer):
         check = self.controller.next_check_ns(limit) if limit < NEVER else NEVER
         natural = min(self._board.now + run_ns, NEVER)
         killed = check < natural
-        self._kill[job] = killed
         w.duration[task] = min(check if killed else natural, NEVER) - self._board.now
         w.fate[task] = int(Kind.KILL if killed else Kind.END)
         row = max(self._row.get(job, -1), int(w.arrive_row[task]))
@@ -284,8 +282,8 @@ class SlurmScheduler(Placer):
         self.controller.ask()
 
     def _forget(self, job: Job) -> None:
-        for known in (self._row, self._kill, self._requeues):
-            known.pop(job, None)
+        self._row.pop(job, None)
+        self._requeues.pop(job, None)
 
     def _lost(self, world: int, row: int) -> None:
         self.state.now_ns = self._board.now

@@ -10,7 +10,6 @@ from gnomon.systems.kubernetes.api.constraints import (
     LabelSelector,
     PodAffinityTerm,
     Requirement,
-    Toleration,
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
@@ -22,9 +21,7 @@ from gnomon.systems.kubernetes.apiserver.admission import (
     as_created,
     defaulted,
     invalid,
-    labelled_node,
     with_priority,
-    with_tolerations,
 )
 
 GPU = "nvidia.com/gpu"
@@ -110,20 +107,6 @@ def test_of_pods_that_are_there_the_priority_was_resolved_by_their_class() -> No
     assert Note("guess", "Pod spec.priority", text, 2) in made.notes
 
 
-def test_tolerations_of_lost_nodes() -> None:
-    made = with_tolerations(PodSpec())
-    assert made.tolerations == tuple(
-        Toleration(f"node.kubernetes.io/{what}", "Exists", "", "NoExecute", 300)
-        for what in ("not-ready", "unreachable")
-    )
-    assert with_tolerations(made) is made
-    own = Toleration("node.kubernetes.io/not-ready", "Exists", seconds=5)
-    assert [t.seconds for t in with_tolerations(PodSpec(tolerations=(own,))).tolerations] == [5, 300]
-    assert with_tolerations(PodSpec(tolerations=(Toleration(operator="Exists"),))).tolerations[1:] == ()
-    other = Toleration("node.kubernetes.io/not-ready", "Exists", effect="NoSchedule")
-    assert len(with_tolerations(PodSpec(tolerations=(other,))).tolerations) == 3
-
-
 def test_label_keys_are_merged_into_selectors() -> None:
     app = LabelSelector((Requirement("app", "In", ("x",)),))
     term = PodAffinityTerm("zone", app, match_label_keys=("hash",), mismatch_label_keys=("tenant", "absent"))
@@ -164,12 +147,6 @@ def test_namespaces_are_made_and_labelled() -> None:
     }
     assert made.notes == (Note("default", "Namespace", "namespaces that are not among the objects are made: lab", 1),)
     assert as_created(made) == made
-
-
-def test_a_kubelet_labels_its_node() -> None:
-    assert labelled_node(Node("n")).labels == {"kubernetes.io/hostname": "n"}
-    named = Node("n", labels={"kubernetes.io/hostname": "other"})
-    assert labelled_node(named) is named
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ import pytest
 
 from gnomon.systems.kubernetes.api.objects import Container, Pod, PodSpec
 from gnomon.systems.kubernetes.api.policies import LimitRange, LimitRangeItem
-from gnomon.systems.kubernetes.api.storage import PersistentVolumeClaim
 from gnomon.systems.kubernetes.apiserver.limits import (
-    claim_rejection,
     item_defaults,
     limit_rejection,
     with_limit_defaults,
@@ -104,12 +102,3 @@ def test_several_problems_are_listed_once_each() -> None:
 def test_what_is_within_its_limits() -> None:
     item = LimitRangeItem("Container", min={"cpu": 100}, max={"cpu": 300}, max_ratio_milli={"cpu": 3000})
     assert limit_rejection(pod({"cpu": 100}, {"cpu": 300}), ranges(item)) is None
-
-
-def test_claims() -> None:
-    item = LimitRangeItem("PersistentVolumeClaim", min={"storage": GI}, max={"storage": 4 * GI})
-    assert claim_rejection(PersistentVolumeClaim("c", request_bytes=2 * GI), ranges(item)) is None
-    assert claim_rejection(PersistentVolumeClaim("c", request_bytes=8 * GI), ranges(item)) == (
-        'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 4Gi, '
-        "but limit is 8Gi"
-    )

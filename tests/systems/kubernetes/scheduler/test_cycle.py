@@ -8,7 +8,6 @@ import pytest
 
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.api.constraints import ZONE, Affinity, NodeSelectorTerm, Requirement
-from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.profile import Profile, Settings
 from gnomon.systems.kubernetes.scheduler.cycle import Scheduler, at_random, nodes_to_find
 from gnomon.systems.kubernetes.scheduler.state import State
@@ -144,15 +143,3 @@ def test_two_profiles_share_one_state() -> None:
     packer = Profile("packer", scores=(("NodeResourcesFit", 1),))
     asked = Scheduler(State([node("a")]), Settings({"default-scheduler": Profile(), "packer": packer}))
     assert asked.attempt(pod("p", scheduler_name="packer")).profile is packer
-
-
-def test_nodes_that_come_and_go() -> None:
-    asked = scheduler([node("a"), node("b")])
-    asked.state.place(pod("p", {"cpu": 4000}), "b")
-    asked.state.set_nodes([node("b"), node("c")])
-    attempt: list[Pod] = [pod("q", {"cpu": 4000})]
-    assert names(asked, asked.attempt(attempt[0])) == ["c"]
-    asked.state.set_nodes([node("c", unschedulable=True)])
-    assert asked.attempt(attempt[0]).chosen == -1
-    asked.state.replace_node(node("c"))
-    assert asked.attempt(attempt[0]).chosen == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.systems.slurm.accounting.limit_submission import Submission, refusal_text
+from gnomon.systems.slurm.accounting.limit_submission import POLICY, Submission
 from gnomon.systems.slurm.accounting.limits import Times
 from tests.systems.slurm.accounting.recorded import Books, Job, books, cpus, recorded
 
@@ -20,7 +20,8 @@ def test_the_recorded_refusal_of_one_job_too_many() -> None:
         job = Job("carol", "chem")
         assert reason(made, job, cpus(1)) == ""
         made.tree.submit(job)
-    assert refusal_text(reason(made, Job("carol", "chem"), cpus(1))) == reply["text"]
+    refusal = reason(made, Job("carol", "chem"), cpus(1))
+    assert reply["text"] == f"sbatch: error: {refusal}\nsbatch: error: Batch job submission failed: {POLICY}"
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,15 @@
 import pytest
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.config.lines import included_from, no_includes, read_lines
+from gnomon.systems.slurm.config.lines import no_includes, read_lines
 
 
 def pairs(text: str, **included: str) -> list[list[tuple[str, str]]]:
-    opener = included_from({name.replace("_", "."): inside for name, inside in included.items()})
+    texts = {name.replace("_", "."): inside for name, inside in included.items()}
+
+    def opener(name: str, file: str) -> tuple[str, str]:
+        return (name, texts[name]) if name in texts else no_includes(name, file)
+
     return [
         [(pair.key, pair.value) for pair in (line.first, *line.others)]
         for line in read_lines(text, "slurm.conf", opener)

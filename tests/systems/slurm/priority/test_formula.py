@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gnomon.systems.slurm.priority.formula import (
-    INFINITE_MIN,
     Basic,
     Lasting,
     Size,
@@ -107,7 +106,7 @@ def test_small_relative_to_time() -> None:
     assert size_factor(weights, Size(4, 32), Standing(nodes=2, cpus=10, limit_min=10)) == 16 / 10 / 32
     small = Weights(jobsize=1, favor_small=True, flags=weights.flags)
     assert size_factor(small, Size(4, 32), Standing(nodes=2, cpus=10, limit_min=10)) == 1 - 16 / 10 / 32
-    assert size_factor(weights, Size(4, 32), Standing(cpus=8, limit_min=INFINITE_MIN)) == pytest.approx(0, abs=1e-9)
+    assert size_factor(weights, Size(4, 32), Standing(cpus=8, limit_min=2**32 - 1)) == pytest.approx(0, abs=1e-9)
 
 
 def test_priorities_stay_between_1_and_32_bits() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnomon.systems.slurm.notation import hostlist
-from gnomon.systems.slurm.sbatch.output import JobNames, output_path
 from gnomon.systems.slurm.sbatch.refusals import Refusal
 from gnomon.systems.slurm.sbatch.request import GresRequest, JobRequest
 from gnomon.systems.slurm.sbatch.site import Site
@@ -127,8 +126,6 @@ def test_reads_scripts_of_users_as_sbatch_did(case: dict[str, Any]) -> None:
 
 def as_squeue_says(request: JobRequest, job: dict[str, Any]) -> dict[str, Any]:
     """What squeue --json and scontrol would tell of the request, where the request decides it."""
-    names = JobNames(int(job["show JobId"]), request.name, request.user)
-    is_array = request.array is not None
     said: dict[str, Any] = {
         "name": request.name,
         "comment": request.comment or None,
@@ -166,9 +163,6 @@ def as_squeue_says(request: JobRequest, job: dict[str, Any]) -> dict[str, Any]:
         "standard_output": absolute(request.output),
         "standard_error": absolute(request.error),
     }
-    if not is_array:
-        said["show StdOut"] = output_path(request.output, names, "/tmp")
-        said["show StdErr"] = output_path(request.error or request.output, names, "/tmp")
     # what is not said comes from the partition, the user's association, or the size of the nodes
     said |= {"tasks": request.tasks} if request.tasks else {}
     said |= {"account": request.account} if request.account else {}

@@ -150,7 +150,6 @@ class Owner:
     kind: str
     name: str
     uid: str = ""
-    api_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,8 @@ from typing import Final
 
 from gnomon.model.work import Note
 from gnomon.systems.kubernetes.api.constraints import (
-    NO_EXECUTE,
-    NOT_READY,
-    TOLERATION_S,
-    UNREACHABLE,
     Affinity,
     PodAffinityTerm,
-    Toleration,
 )
 from gnomon.systems.kubernetes.api.objects import (
     Amounts,
@@ -30,7 +25,6 @@ from gnomon.systems.kubernetes.api.objects import (
     ContainerPort,
     Labels,
     Namespace,
-    Node,
     Pod,
     PodSpec,
     PriorityClass,
@@ -55,8 +49,8 @@ class AdmissionError(Exception):
 def as_created(objects: Objects) -> Objects:
     """All objects as the API server keeps them: pods defaulted and with priorities, namespaces complete and labelled.
 
-    What is already so, as in a snapshot of a cluster, stays so. No tolerations are added, and nothing is checked: see
-    :func:`with_tolerations`, :func:`invalid`, ``limits`` and ``quotas``. Pods of a priority class that is not there
+    What is already so, as in a snapshot of a cluster, stays so. Nothing is checked: see
+    :func:`invalid`, ``limits`` and ``quotas``. Pods of a priority class that is not there
     stay as they are and are among the rejections, unless the cluster has them: then their priority is not known.
     """
     defaults = Defaults(objects.priority_classes)
@@ -176,20 +170,6 @@ def merged_label_keys(spec: PodSpec, labels: Labels) -> PodSpec:
     return replace(spec, affinity=merged, topology_spread_constraints=spread)
 
 
-def with_tolerations(spec: PodSpec, seconds: int = TOLERATION_S) -> PodSpec:
-    """A spec that tolerates nodes that are not ready or unreachable for a while (DefaultTolerationSeconds).
-
-    >>> [toleration.seconds for toleration in with_tolerations(PodSpec()).tolerations]
-    [300, 300]
-    """
-    added = tuple(
-        Toleration(key, "Exists", "", NO_EXECUTE, seconds)
-        for key in (NOT_READY, UNREACHABLE)
-        if not any(one.key in ("", key) and one.effect in ("", NO_EXECUTE) for one in spec.tolerations)
-    )
-    return replace(spec, tolerations=spec.tolerations + added) if added else spec
-
-
 def completed_namespaces(objects: Objects) -> tuple[tuple[Namespace, ...], tuple[Note, ...]]:
     """The namespaces with their label, and those that objects stand in and nobody made, which is noted."""
     named = {one.name: one for one in objects.namespaces}
@@ -207,12 +187,6 @@ def completed_namespaces(objects: Objects) -> tuple[tuple[Namespace, ...], tuple
     made = [name for name in missing if name not in ("default", "kube-system")]
     text = f"namespaces that are not among the objects are made: {', '.join(made[:5])}{'...' if made[5:] else ''}"
     return tuple(labelled), (Note("default", "Namespace", text, len(made)),) if made else ()
-
-
-def labelled_node(node: Node) -> Node:
-    """A node with the label of its name, as its kubelet sets it."""
-    key = "kubernetes.io/hostname"
-    return node if key in node.labels else replace(node, labels={**node.labels, key: node.name})
 
 
 def invalid(spec: PodSpec) -> Iterator[str]:

@@ -14,11 +14,9 @@ from gnomon.systems.kubernetes.api.objects import Amounts, Container, Pod, PodSp
 from gnomon.systems.kubernetes.api.policies import LimitRange, LimitRangeItem
 from gnomon.systems.kubernetes.api.quantity import format_quantity
 from gnomon.systems.kubernetes.api.requests import pod_limits, pod_requests
-from gnomon.systems.kubernetes.api.storage import PersistentVolumeClaim
 
 CONTAINER: Final = "Container"
 POD: Final = "Pod"
-CLAIM: Final = "PersistentVolumeClaim"
 
 
 def with_limit_defaults(spec: PodSpec, ranges: Iterable[LimitRange]) -> PodSpec:
@@ -59,18 +57,6 @@ def limit_rejection(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
         if problems:
             text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
             return f'pods "{pod.name}" is forbidden: {text}'
-    return None
-
-
-def claim_rejection(claim: PersistentVolumeClaim, ranges: Iterable[LimitRange]) -> str | None:
-    """The same for a claim of storage."""
-    for limit_range in ranges:
-        for item in limit_range.items:
-            if item.type == CLAIM:
-                requests = {"storage": claim.request_bytes}
-                found = [*_below(item, requests, {}), *_above(item, requests, requests)]
-                if found:
-                    return f'persistentvolumeclaims "{claim.name}" is forbidden: {found[0]}'
     return None
 
 

@@ -94,7 +94,7 @@ def read_owner(metadata: Fields) -> Owner | None:
     """The controlling owner."""
     for owner in metadata.items("ownerReferences"):
         if owner.boolean("controller"):
-            return Owner(owner.text("kind"), owner.text("name"), owner.text("uid"), owner.text("apiVersion"))
+            return Owner(owner.text("kind"), owner.text("name"), owner.text("uid"))
     return None
 
 

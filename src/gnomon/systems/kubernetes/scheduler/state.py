@@ -185,17 +185,6 @@ class State:
         if moved:
             self.order = np.array(_round_robin(self.nodes), np.int64)
 
-    def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Nodes come or go. Pods on nodes that are gone are forgotten."""
-        placed = [(one, self.names[i]) for i, pods in enumerate(self.pods) for one in pods.values()]
-        nominated = [(one, name) for name, pods in self.nominated.items() for one in pods.values()]
-        edits = self.edits
-        self._build(list(nodes), placed)
-        self.edits = edits + 1
-        self.nominated = {}
-        for one, name in nominated:
-            self.nominate(one.pod, name)
-
     # ------------------------------------------------------------------ pods
 
     def shape(self, pod: Pod) -> Shape:

@@ -22,23 +22,18 @@ class Limits:
     """Limits of an association or a QOS. ``grp_…``: of all jobs together; ``max_…``: of a job, a user, an account."""
 
     grp_jobs: int | None = None
-    grp_jobs_accrue: int | None = None
     grp_submit: int | None = None
     grp_wall_min: int | None = None
     grp_tres: Tres = field(default_factory=dict)
     grp_tres_mins: Tres = field(default_factory=dict)
     grp_tres_run_mins: Tres = field(default_factory=dict)
     max_jobs: int | None = None
-    max_jobs_accrue: int | None = None
     max_submit: int | None = None
     max_wall_min: int | None = None
     max_tres_per_job: Tres = field(default_factory=dict)
     max_tres_per_node: Tres = field(default_factory=dict)
     max_tres_mins_per_job: Tres = field(default_factory=dict)
-    max_tres_run_mins: Tres = field(default_factory=dict)
     # of a QOS alone
-    max_jobs_accrue_per_user: int | None = None
-    max_jobs_accrue_per_account: int | None = None
     max_jobs_per_user: int | None = None
     max_jobs_per_account: int | None = None
     max_submit_per_user: int | None = None

@@ -25,17 +25,6 @@ _MINUTES: Final = (
 )
 
 
-def refusal_text(reason: str) -> str:
-    """What sbatch prints when a limit refuses a job.
-
-    >>> print(refusal_text("AssocMaxSubmitJobLimit"))
-    sbatch: error: AssocMaxSubmitJobLimit
-    sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size \
-and/or time limits)
-    """
-    return f"sbatch: error: {reason}\nsbatch: error: Batch job submission failed: {POLICY}"
-
-
 class Submission:
     """One submission, checked in each of its partitions until one refuses it.
 

@@ -41,7 +41,6 @@ _GROUP = """
     GrpCPURunMins 7 grp_tres_run_mins cpu
     GrpCPUs 7 grp_tres cpu
     GrpJobs 4 grp_jobs count
-    GrpJobsAccrue 8 grp_jobs_accrue count
     GrpMemory 4 grp_tres mem
     GrpNodes 4 grp_tres node
     GrpSubmitJobs 4 grp_submit count
@@ -55,10 +54,8 @@ ASSOCIATION_OPTIONS = _options(
     + _GROUP
     + """
     MaxCPUMinsPerJob 7 max_tres_mins_per_job cpu
-    MaxCPURunMins 7 max_tres_run_mins cpu
     MaxCPUsPerJob 7 max_tres_per_job cpu
     MaxJobs 4 max_jobs count
-    MaxJobsAccrue 8 max_jobs_accrue count
     MaxNodesPerJob 4 max_tres_per_job node
     MinPrioThresh 4 min_prio_threshold number
     MinPrioThreshold 4 min_prio_threshold number
@@ -69,7 +66,6 @@ ASSOCIATION_OPTIONS = _options(
     MaxTRESPN 9 max_tres_per_node tres
     MaxTRESMinsPerJob 8 max_tres_mins_per_job tres
     MaxTRESMinsPJ 13 max_tres_mins_per_job tres
-    MaxTRESRunMins 8 max_tres_run_mins tres
     MaxWallDurationPerJob 4 max_wall_min wall
     Parent 1 parent name
     Priority 3 priority number
@@ -86,10 +82,6 @@ QOS_OPTIONS = _options(
     MaxCPUsPerJob 7 max_tres_per_job cpu
     MaxCPUsPerUser 11 max_tres_per_user cpu
     MaxCPUsPU 9 max_tres_per_user cpu
-    MaxJobsAccruePerAccount 17 max_jobs_accrue_per_account count
-    MaxJobsAccruePA 15 max_jobs_accrue_per_account count
-    MaxJobsAccruePerUser 17 max_jobs_accrue_per_user count
-    MaxJobsAccruePU 15 max_jobs_accrue_per_user count
     MaxJobsPerAccount 11 max_jobs_per_account count
     MaxJobsPA 9 max_jobs_per_account count
     MaxJobsPerUser 4 max_jobs_per_user count

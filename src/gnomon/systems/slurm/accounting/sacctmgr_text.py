@@ -216,7 +216,7 @@ def _show_qos(database: Database, rows: Iterable[tuple[int, Row]]) -> None:
         for column, text in row.items():
             option = find_option(QOS_OPTIONS, column) if column not in _SILENT_QOS else None
             if option is None:
-                if column and column not in _SILENT_QOS:
+                if text.strip() and column and column not in _SILENT_QOS:
                     database.note("not modelled", column, "a column of sacctmgr that nothing here looks at")
             elif text.strip():
                 with _line(number):

@@ -41,13 +41,13 @@ def fall(state: State, node: int, reason: str) -> None:
     state.changed = True
 
 
-def answer(state: State, node: int, *, rebooted: bool = False) -> None:
+def answer(state: State, node: int) -> None:
     """A node that was silent registers again: back with ReturnToService 1 if it was silent, with 2 always."""
     back = state.conf.number("returntoservice") or 0
     was = state.down.get(node)
     if was is None:
         return
-    if back == 2 or (back == 1 and was == SILENT and not rebooted):
+    if back == 2 or (back == 1 and was == SILENT):
         del state.down[node]
         state.changed = True
 

@@ -8,7 +8,7 @@ Source: ``src/common/parse_config.c`` of Slurm 22.05 to 25.05 (``_get_next_line`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -68,17 +68,6 @@ def read_lines(text: str, file: str, open_included: Opener) -> Iterator[Line]:
 def no_includes(name: str, file: str) -> tuple[str, str]:
     """For text that stands alone: every ``Include`` is an error."""
     raise InputError("an included file, which is not at hand", found=name)
-
-
-def included_from(texts: Mapping[str, str]) -> Opener:
-    """``Include`` from texts by name."""
-
-    def opener(name: str, file: str) -> tuple[str, str]:
-        if name not in texts:
-            return no_includes(name, file)
-        return name, texts[name]
-
-    return opener
 
 
 def _read(text: str, files: tuple[str, ...], open_included: Opener, cluster: dict[str, str]) -> Iterator[Line]:

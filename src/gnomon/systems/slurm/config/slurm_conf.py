@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from gnomon.systems.slurm.config.conf import Block, Conf, NodeConf, Switch
 from gnomon.systems.slurm.config.conf_checks import Options, check_options, check_type
 from gnomon.systems.slurm.config.conf_lines import Notes
 from gnomon.systems.slurm.config.gres_conf import GresFile, gres_file, gres_of_nodes
-from gnomon.systems.slurm.config.lines import Line, Opener, included_from, read_lines
+from gnomon.systems.slurm.config.lines import Line, Opener, no_includes, read_lines
 from gnomon.systems.slurm.config.node_lines import NodeLine, down_nodes, node_lines
 from gnomon.systems.slurm.config.options import KEYS, LINES, NEWEST, OLDEST, REPEATED, Version, default_of
 from gnomon.systems.slurm.config.partition_lines import Cluster, node_sets, partitions_of
@@ -57,9 +57,8 @@ def conf_of(
     topology_conf: str | None = None,
     *,
     version: Version | None = None,
-    included: Mapping[str, str] | None = None,
 ) -> Conf:
-    """The configuration of these texts; ``included``: the files behind ``Include``, by the names there.
+    """The configuration of these texts, which include no files.
 
     >>> conf = conf_of("ClusterName=c\\nNodeName=n[1-2] CPUs=4\\nPartitionName=p Nodes=ALL MaxTime=1-0")
     >>> conf.partitions[0].nodes, conf.partitions[0].max_time_min, conf.nodes[0].sockets
@@ -67,11 +66,10 @@ def conf_of(
 
     :raises InputError: slurmctld would not start with them.
     """
-    opener = included_from(included or {})
     return _Reader(version).read(
-        _Source("slurm.conf", slurm_conf, opener),
-        None if gres_conf is None else _Source("gres.conf", gres_conf, opener),
-        None if topology_conf is None else _Source("topology.conf", topology_conf, opener),
+        _Source("slurm.conf", slurm_conf, no_includes),
+        None if gres_conf is None else _Source("gres.conf", gres_conf, no_includes),
+        None if topology_conf is None else _Source("topology.conf", topology_conf, no_includes),
     )
 
 

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PRIORITY_MAX = 2**32 - 1
-INFINITE_MIN = 2**32 - 1
-"""A time limit without end, in minutes, as the formula of SMALL_RELATIVE_TO_TIME reckons with it."""
 
 FIRST_BASIC = 0xFFFF0000 - 1
 """The priority of the first job under priority/basic (TOP_PRIORITY less one)."""

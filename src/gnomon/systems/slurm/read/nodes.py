@@ -226,7 +226,6 @@ class SeenReservation:
     partition: str = ""
     licenses: str = ""
     cores: int = 0
-    cores_of: tuple[tuple[str, str], ...] = ()
 
 
 def reservation_of(record: Record, *, file: str | None = None) -> SeenReservation:
@@ -248,7 +247,6 @@ def reservation_of(record: Record, *, file: str | None = None) -> SeenReservatio
             get("PartitionName"),
             get("Licenses"),
             whole(get("CoreCnt") or "0"),
-            ((get("NodeName"), get("CoreIDs")),) if get("CoreIDs") else (),
         )
     except InputError as error:
         raise error.at(file=file, line=record.line, field="ReservationName") from None

@@ -17,7 +17,6 @@ Usage = dict[tuple[str, str, str], float]
 _ASSOCIATION: Final = re.compile(r"^ClusterName=(\S*) Account=(\S*) UserName=(\S*) Partition=(\S*)", re.MULTILINE)
 _WHOLE: Final = re.compile(r"\d{1,20}\Z", re.ASCII)
 _USAGE: Final = re.compile(r"^\s+UsageRaw/Norm/Efctv=(\d{1,20}(?:\.\d*)?)", re.MULTILINE | re.ASCII)
-_NUMBER: Final = re.compile(r"^\s*([A-Z][\w ()/-]*?):?\s*:\s+(-?\d+)(?: \(\d+\))?\s*$", re.MULTILINE)
 
 
 def read_sshare(text: str, *, file: str | None = None) -> Usage:
@@ -48,22 +47,4 @@ def read_assoc_mgr(text: str, *, file: str | None = None) -> Usage:
         usage = _USAGE.search(text, mark.end(), after)
         if usage is not None:
             found[mark[2], mark[3].partition("(")[0], mark[4]] = float(usage[1])
-    return found
-
-
-def read_sdiag(text: str) -> dict[str, int]:
-    """The numbers of sdiag by what stands before them; of those that are there twice, by section and name.
-
-    >>> read_sdiag("Jobs started:   47\\nMain schedule statistics (microseconds):\\n\\tLast cycle:   528\\n")
-    {'Jobs started': 47, 'Main schedule statistics: Last cycle': 528}
-    """
-    found: dict[str, int] = {}
-    section = ""
-    for line in text.splitlines():
-        if line and not line[0].isspace():
-            section = line.partition("(")[0].strip().rstrip(":")
-        number = _NUMBER.match(line)
-        if number:
-            name = number[1].strip()
-            found[f"{section}: {name}" if line[0].isspace() else name] = int(number[2])
     return found
