@@ -11,6 +11,7 @@ import pytest
 
 from gnomon import __version__
 from gnomon.cli import ANSWERED, INTERRUPTED, OUR_FAULT, USER_ERROR
+from gnomon.cli.app import VERBS
 from gnomon.model.errors import InvariantError
 from gnomon.scheduling.policy import POLICY_NAMES
 from tests.cli.conftest import Gnomon
@@ -18,19 +19,7 @@ from tests.shared import ROOT
 
 pytestmark = pytest.mark.unit
 
-VERBS = (
-    "simulate",
-    "compare",
-    "calibrate",
-    "explain",
-    "describe",
-    "check",
-    "chaos",
-    "generate",
-    "snapshot",
-    "verify",
-    "query",
-)
+SAY, WHERE = "say what is to be explained", ", where NAME is a task, job, pod, workload or node/NAME"
 PROGRAM = [sys.executable, "-c", "import sys; sys.argv[0] = 'gnomon'; from gnomon.cli import main; main()"]
 
 
@@ -43,12 +32,16 @@ def start(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_each_verb_has_examples(gnomon: Gnomon, verb: str) -> None:
-    for flag in ("-h", "--help"):
-        ended = gnomon(verb, flag)
-        assert ended.code == ANSWERED
-        assert f"  gnomon {verb} " in ended.out.partition("Examples:")[2]
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
+def test_help_is_asked_for_as_one_likes(gnomon: Gnomon, verb: str) -> None:
+    asked = gnomon(verb, "--help")
+    assert asked.code == ANSWERED
+    assert asked == gnomon(verb, "-h") == gnomon("help", verb)
+    assert f"  gnomon {verb} " in asked.out.partition("Examples:")[2]
+
+
+def test_without_arguments_there_is_help(gnomon: Gnomon) -> None:
+    assert gnomon() == gnomon("--help") == gnomon("help")
 
 
 @pytest.mark.parametrize("verb", ["simulate", "compare", "calibrate", "explain"])
@@ -60,16 +53,9 @@ def test_the_help_of_what_simulates_lists_the_policies(gnomon: Gnomon, verb: str
     )
 
 
-def test_without_a_verb_the_verbs_are_listed(gnomon: Gnomon) -> None:
-    alone, asked = gnomon(), gnomon("--help")
-    assert alone == asked
-    assert alone.code == ANSWERED
-    listed = re.findall(r"^  (\w+)  +\w.*\w[.?]$", alone.out.partition("Commands:")[2], re.MULTILINE)
-    assert tuple(listed) == VERBS
-
-
 def test_the_version(gnomon: Gnomon) -> None:
     assert gnomon("--version").out == f"gnomon {__version__}\n"
+    assert gnomon("version") == gnomon("--version")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +70,10 @@ def test_the_version(gnomon: Gnomon) -> None:
         ),
         (["verify", "x", "--nope"], "error: No such option: --nope (see gnomon verify --help)"),
         (["verify", "nowhere.json"], "error: nowhere.json: no such file"),
+        (["help", "expalin"], "error: No such command 'expalin'. Did you mean 'explain'? (see gnomon --help)"),
+        (["explain"], f"error: SUBJECT: {SAY}; allowed: gnomon explain NAME -f FILE{WHERE}"),
+        (["explain", "-f", "a", "-f", "b"], f"error: SUBJECT: {SAY}; allowed: gnomon explain NAME -f a -f b{WHERE}"),
+        (["explain", "--run", "a"], f"error: SUBJECT: {SAY}; allowed: gnomon explain NAME --run DIR"),
         (["query", "nowhere", "SELECT 1"], "error: nowhere: not a run: it has no log.parquet"),
         (["verify", "no\x1b[31m\nwhere.json"], "error: no\\x1b[31m where.json: no such file"),
     ],
@@ -91,6 +81,28 @@ def test_the_version(gnomon: Gnomon) -> None:
 def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[str], said: str) -> None:
     ended = gnomon(*arguments)
     assert (ended.code, ended.out, ended.err) == (USER_ERROR, "", said + "\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "commands"),
+    [
+        ("apiVersion: v1\nkind: Pod", "gnomon simulate ./{f}, gnomon explain NAME -f ./{f}"),
+        ("#!/bin/sh\n#SBATCH -n 1\n", "gnomon simulate ./{f}, gnomon explain NAME -f ./{f}"),
+        ('{"Event":"SparkListenerLogStart"}', "gnomon explain app -f ./{f}, gnomon simulate ./{f}"),
+        ("nodes: []\n", "gnomon simulate ./{f}, gnomon explain NAME -f ./{f}"),
+    ],
+)
+def test_a_file_without_a_verb_gets_the_commands_that_are_for_it(
+    gnomon: Gnomon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, commands: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text(content)
+    ended = gnomon("./a file")
+    said = commands.replace("./{f}", "'./a file'")
+    assert (ended.code, ended.out) == (USER_ERROR, "")
+    assert ended.err == f"error: ./a file: this is no verb: say what you want to know of it; allowed: {said}\n"
+    asked = gnomon("explain", "./a file").err
+    assert asked == f"error: SUBJECT: say what is to be explained; allowed: {said}\n"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_the_context_is_kubectls(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["explain", "typo", "--bogus"], "No such option: --bogus (see kubectl gnomon explain --help)"),
-        (["explain"], "Missing argument 'SUBJECT'"),
+        (["explain"], "SUBJECT: say what is to be explained; allowed: kubectl gnomon explain POD"),
         (["explain", "typo", "-n"], "-n: a value is missing"),
         (["explain", "typo", "-o", "xml"], "xml"),
         (["simulate", "-n", "shop"], "--namespace: a namespace is for explain"),

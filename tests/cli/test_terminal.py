@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import re
+from pathlib import Path
 
 import pytest
 
-from gnomon.cli import ANSWERED, terminal
+from gnomon.cli import ANSWERED, run, terminal
 from gnomon.cli.terminal import LINE_MIN, line_length
 from tests.cli.conftest import Gnomon
 from tests.shared import EXAMPLES
@@ -76,3 +78,44 @@ def test_documents_are_not_broken(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatc
     plain = gnomon("explain", "render", "-f", PENDING, "-o", "json").out
     in_lines_of(monkeypatch, 40)
     assert gnomon("explain", "render", "-f", PENDING, "-o", "json").out == plain
+
+
+def test_columns_without_room_are_named(gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert gnomon("generate", tmp_path / "jobs.swf", "--jobs", 50, "--procs", 32).code == ANSWERED
+    in_lines_of(monkeypatch, 60)
+    lines = gnomon("compare", tmp_path / "jobs.swf", "--policy", "fcfs,easy").out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].endswith("…")
+    assert re.fullmatch("… (.*, )?CPU: in a wider terminal, or with -o wide", lines[-1])
+
+
+def test_errors_are_broken_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("COLUMNS", "70")
+    run(["compare", str(PENDING), "--policy", "esay"])
+    lines = screen.getvalue().splitlines()
+    assert max(map(len, lines)) <= 70
+    assert lines[1].startswith("  ")
+    assert " ".join(line.strip() for line in lines).endswith("smallest, worst-fit")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{id: a, cpu: 4, duration: 1h}", "explain a -f"),  # can never run
+        ("{id: a, cpu: 2, duration: 1h}, {id: b, cpu: 1, duration: 1h}", "explain b -f"),  # waits for a
+        ("{id: a, cpu: 1, duration: 1h}", ""),
+    ],
+)
+def test_what_one_would_ask_next_is_told_where_somebody_looks(
+    gnomon: Gnomon, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(f"nodes: [{{name: n, cpu: 2}}]\ntasks: [{text}]")
+    assert "next:" not in gnomon("simulate", path).err
+    monkeypatch.setattr("gnomon.cli.guide.somebody_looks", lambda: True)
+    monkeypatch.setattr("gnomon.cli.simulate.somebody_looks", lambda: True)
+    assert ("next: gnomon " in (shown := gnomon("simulate", path).err)) == bool(said)
+    assert said in shown
+    assert "next:" not in gnomon("simulate", path, "-o", "json").err

@@ -39,7 +39,11 @@ def test_long_texts_go_on_below() -> None:
 @pytest.mark.usefixtures("line")
 def test_columns_without_room_are_left_out_and_that_shows() -> None:
     found = table(["A", "BBBBBBBBBB", "CCCCCCCCCC", "DDDDDDDDDD"], [["1", "2", "3", "4"]], right=range(4))
-    assert found.plain.splitlines() == ["A   BBBBBBBBBB   …", "1            2   …"]
+    assert found.plain.splitlines() == [
+        "A   BBBBBBBBBB   …",
+        "1            2   …",
+        "… CCCCCCCCCC, DDDDDDDDDD: in a wider terminal, or with -o wide",
+    ]
 
 
 def test_without_a_length_a_table_is_as_wide_as_it_is() -> None:
@@ -51,9 +55,9 @@ def test_without_a_length_a_table_is_as_wide_as_it_is() -> None:
 def test_no_line_is_longer_and_no_word_is_lost(rows: list[tuple[str, str, str]], length: int) -> None:
     """Two columns of texts of at least 16 and one of numbers of up to 7 always find room in 60."""
     cells = [[Text(cell) for cell in row] for row in rows]
-    fitted, right = fit(cells, {1}, len(GAP), length)
+    fitted, right, hidden = fit(cells, {1}, len(GAP), length)
     widths = [max(row[i].cell_len for row in fitted) for i in range(len(fitted[0]))]
-    assert (len(widths), right) == (3, {1})
+    assert (len(widths), right, hidden) == (3, {1}, 0)
     assert sum(widths) + len(GAP) * 2 <= length
     for column in range(3):
         before = " ".join(row[column] for row in rows).split()

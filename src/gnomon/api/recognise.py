@@ -23,7 +23,10 @@ _OBJECT_KEYS = frozenset(("apiVersion", "kind"))
 _LATE_CHARACTERS = 2**20
 """Where a long comment or a large object comes first, what the file is may be said as late as here."""
 _TOP_KEY = re.compile(r"^([a-z_]+) *:", re.MULTILINE)
-_KNOWN = "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists"
+_KNOWN = (
+    "a scenario (cluster, work, policy...), plain YAML (nodes, tasks), SWF, CSV with a header, Alibaba openb lists, "
+    "Kubernetes YAML or JSON, Slurm's slurm.conf, batch scripts and listings, event logs of Spark, jobs in Python"
+)
 
 _EVENT_LOG: Final = "an event log of Spark"
 

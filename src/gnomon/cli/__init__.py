@@ -63,10 +63,11 @@ def run(arguments: Sequence[str], *, prepare: Prepare | None = None, name: str =
 def _invoke(arguments: list[str], prepare: Prepare | None, name: str) -> int:
     import typer
 
-    from gnomon.cli.app import app
+    from gnomon.cli.app import VERBS, app
+    from gnomon.cli.guide import spelt_out
 
     try:
-        ready = prepare(arguments) if prepare else arguments or ["--help"]
+        ready = prepare(arguments) if prepare else spelt_out(arguments, [verb.name for verb in VERBS])
         if ready is None:
             return ANSWERED
         ended = typer.main.get_command(app).main(ready, prog_name=name, standalone_mode=False)
@@ -102,7 +103,22 @@ def _complain(error: BaseException, text: str) -> None:
         sys.stdout.flush()
     with suppress(OSError):  # who closed stderr does not want to know
         each = "error: " if getattr(error, "errors", None) else ""
-        print(f"error: {f'{separator}{each}'.join(shown)}", file=sys.stderr, flush=True)
+        print(_fitted(f"error: {f'{separator}{each}'.join(shown)}"), file=sys.stderr, flush=True)
+
+
+def _fitted(text: str) -> str:
+    """The text in lines that the terminal has room for, the further ones indented."""
+    from gnomon.cli.terminal import line_length
+
+    length = line_length(sys.stderr)
+    if length is None:
+        return text
+    from textwrap import fill
+
+    return "\n".join(
+        fill(line, length, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
 
 
 def _open_what_is_closed() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gnomon.cli.guide import hint
 from gnomon.cli.inputs import Arguments, numbers_of, placed_by, policies_of, scenarios_of, under, without_policies
 from gnomon.cli.options import (
     ClusterFormatOption,
@@ -95,6 +96,8 @@ def compare(
     say_notes(notes)
     if unkept:
         raise unkept
+    if not html and output in (Output.TABLE, Output.WIDE):
+        hint("add --html report.html to see it as pictures")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gnomon.cli.guide import about, naming
 from gnomon.cli.inputs import Arguments, scenario_of
 from gnomon.cli.options import (
     ClusterFormatOption,
@@ -35,7 +38,7 @@ def explain(
             help="A task or job: its name, or a unique part; node/NAME; of an event log: app, stage/3, executor/2.",
             show_default=False,
         ),
-    ],
+    ] = "",
     more: Annotated[
         list[str] | None, typer.Argument(metavar="FILE...", help="More files, as with -f.", show_default=False)
     ] = None,
@@ -62,13 +65,11 @@ def explain(
 ) -> None:
     """Tell why a task waits, was refused, failed or ended, from its causes, and the smallest change that would help."""
     from gnomon import api
-    from gnomon.model.errors import InputError
     from gnomon.model.scenario import Scenario
     from gnomon.report.explanation import explanation
 
     files = [*(file or []), *(more or [])]
-    if bool(files) == bool(run):
-        raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
+    _check_asked(subject, files, run)
     given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
     _refuse_options_of_a_kept_run(run, given)
     if _is_alone(given) and why_not is None and (recorded := _recorded(subject, files[0])) is not None:
@@ -87,6 +88,24 @@ def explain(
     for note in found.notes:
         say(note)
     say_notes(result.work.notes if isinstance(result, Scenario) else result.notes)
+
+
+def _check_asked(subject: str, files: Sequence[str], run: Path | None) -> None:
+    """Raises InputError unless it is said what is to be explained, and in what."""
+    from gnomon.model.errors import InputError
+
+    if not subject or (not files and not run and os.path.exists(subject)):
+        given = [*([subject] if subject else []), *files]
+        allowed = (
+            "gnomon explain NAME --run DIR"
+            if run
+            else about(given[0])
+            if len(given) == 1
+            else naming(given or ["FILE"])
+        )
+        raise InputError("say what is to be explained", field="SUBJECT", allowed=allowed)
+    if bool(files) == bool(run):
+        raise InputError("one of -f and --run is needed", allowed="-f FILE... or --run DIR")
 
 
 def _recorded(subject: str, file: str) -> Explanation | None:

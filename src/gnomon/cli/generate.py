@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gnomon.cli.guide import hint
 from gnomon.cli.terminal import say, say_notes
 
 
@@ -73,3 +75,4 @@ def generate(
         work = synthetic.generate(jobs, processors=procs, load=load, seed=seed, model=parts)
     say_notes(writer(work, out))
     say(f"{len(work):,} jobs for {procs:,} processors in {out}")
+    hint(shlex.join(["gnomon", "simulate", str(out), *([] if ".swf" in out.suffixes else ["--cluster", str(procs)])]))

@@ -126,7 +126,7 @@ def _not_a_number(cluster: str, system: str) -> str:
     from gnomon.model.errors import InputError
 
     if is_number(cluster) and SYSTEMS[system].reader:
-        allowed = SYSTEMS[system].cluster or f"files of {system}"
+        allowed = SYSTEMS[system].cluster or f"files of {system} that say which nodes there are"
         raise InputError(f"not a cluster of {system}", field="--cluster", found=cluster, allowed=allowed)
     return cluster
 

@@ -72,6 +72,8 @@ def with_snapshot(arguments: Sequence[str]) -> list[str] | None:
         return given
     whole = [*given, *(["-f"] if verb == "explain" else []), _PLACEHOLDER]
     said = _said(verb, whole)
+    if verb == "explain" and not said["subject"]:
+        raise InputError("say what is to be explained", field="SUBJECT", allowed="kubectl gnomon explain POD")
     files = said["work"] if verb == "simulate" else [*(said["file"] or []), *(said["more"] or []), said["run"]]
     if [one for one in files if one] != [_PLACEHOLDER]:
         return given

@@ -12,6 +12,7 @@ import typer
 
 from gnomon.cli import INTERRUPTED, NO
 from gnomon.cli.asserting import demands, judge
+from gnomon.cli.guide import explaining, hint, somebody_looks
 from gnomon.cli.inputs import Arguments, scenario_of
 from gnomon.cli.options import (
     ClusterFormatOption,
@@ -78,7 +79,8 @@ def simulate(
     from gnomon import api
 
     spent = _Stopwatch()
-    scenario = scenario_of(Arguments(work, cluster, policy, system, seed, until, work_format, cluster_format, no_kill))
+    given = Arguments(work, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
+    scenario = scenario_of(given)
     demanded = demands(scenario, asserted or [])
     _check_outputs(run, tasks, html, trace)
     spent.lap("read")
@@ -95,6 +97,8 @@ def simulate(
     for command, text in seen.items() if output in (Output.TABLE, Output.WIDE) else ():
         write(f"\n$ {command}\n{text}")
     _tell(result, None if unkept else run)
+    if output in (Output.TABLE, Output.WIDE) and somebody_looks():
+        _tell_next(result, given)
     if unkept:
         raise unkept
     if watch.interrupted:
@@ -247,6 +251,20 @@ def _tell(result: Run, run: Path | None) -> None:
         kept = f"; what happened up to then is in {run}" if run else ""
         say(f"the run stopped early: {reason(result.stopped)}{kept}")
     say_notes((*result.notes, *_refused_commands(result)))
+
+
+def _tell_next(result: Run, given: Arguments) -> None:
+    """What one would ask next: about the first task that did not end well, or the one that waited longest."""
+    from gnomon.api.systems import SYSTEMS
+
+    unwell = [str(row["first"]) for row in _reasons(result)]
+    waited = result.past.waited_ns
+    if unwell:
+        hint(explaining(unwell[0], given))
+    elif SYSTEMS[result.scenario.system].recorder:
+        hint(explaining("app", given))
+    elif len(waited) and waited.max() > 0:
+        hint(explaining(str(result.scenario.work.id(int(waited.argmax()))), given))
 
 
 def _refused_commands(result: Run) -> list[Note]:

@@ -37,6 +37,24 @@ _WANTED = {
 }
 
 
+_MEANT = {
+    "cpus": "cpu",
+    "cores": "cpu",
+    "mem": "memory",
+    "ram": "memory",
+    "gpu": "gpus",
+    "name": "id",
+    "runtime": "duration",
+    "time": "duration",
+    "walltime": "estimate",
+    "replicas": "count",
+    "depends": "needs",
+    "after": "needs",
+    "arrival": "submit",
+}
+"""Fields that go by another name elsewhere, and what they are called here."""
+
+
 class Spec(BaseModel):
     """Base of the models of documents: a mapping whose keys are all known."""
 
@@ -81,8 +99,11 @@ def validated(kind: type[_T], document: Located) -> _T:
 def _problem(error: Any, document: Located) -> InputError:
     path: Steps = tuple(step for step in error["loc"] if step != "[key]")
     if error["type"] == "unknown_field":
-        unknown = unknown_name("field", error["ctx"]["key"], error["ctx"]["allowed"])
-        return document.error(unknown.problem, *path, error["ctx"]["key"], allowed=unknown.allowed)
+        key, allowed = error["ctx"]["key"], error["ctx"]["allowed"]
+        unknown = unknown_name("field", key, allowed)
+        meant = _MEANT.get(str(key).lower())
+        problem = f"unknown field (did you mean {meant!r}?)" if meant in allowed else unknown.problem
+        return document.error(problem, *path, key, allowed=unknown.allowed)
     cause, found = error.get("ctx", {}).get("error"), error["input"]
     problem = str(cause) if isinstance(cause, ValueError) else _WANTED.get(error["type"], error["msg"])
     about_its_parts = error["type"] == "missing" or (cause and isinstance(found, dict))

@@ -19,12 +19,11 @@ ELLIPSIS = "…"
 
 def fit(
     cells: Sequence[Sequence[Text]], right: Collection[int], gap: int, line: int
-) -> tuple[list[list[Text]], set[int]]:
-    """Rows of cells that are no longer than a line, where that can be, and which of their columns are flush right.
+) -> tuple[list[list[Text]], set[int], int]:
+    """Rows of cells that are no longer than a line, where that can be, which of their columns are flush right, and how
+    many columns are left out: the last ones, where they do not fit at all. Texts that are too long go on in rows below.
 
-    Texts that are too long go on in rows below. Where the columns do not fit at all, the last ones are left out.
-
-    >>> rows, _ = fit([[Text("WHY"), Text("NO")], [Text("one two three four five six"), Text("7")]], {1}, 3, 21)
+    >>> rows, _, _ = fit([[Text("WHY"), Text("NO")], [Text("one two three four five six"), Text("7")]], {1}, 3, 21)
     >>> [[cell.plain for cell in row] for row in rows]
     [['WHY', 'NO'], ['one two three', '7'], ['four five six', '']]
     """
@@ -36,7 +35,8 @@ def fit(
     shown = len(widths)
     while shown > 1 and sum(least[:shown]) + gap * (shown - 1) + (shown < len(widths)) * (gap + 1) > line:
         shown -= 1
-    rest = 0 if shown == len(widths) else gap + 1
+    hidden = len(widths) - shown
+    rest = gap + 1 if hidden else 0
     widths = _narrowed(widths[:shown], least[:shown], line - rest - gap * (shown - 1))
     rows: list[list[Text]] = []
     for row in cells:
@@ -44,7 +44,7 @@ def fit(
         for number in range(max(map(len, parts))):
             below = [part[number] if number < len(part) else Text() for part in parts]
             rows.append([*below, Text(ELLIPSIS)] if rest else below)
-    return rows, {column for column in right if column < shown}
+    return rows, {column for column in right if column < shown}, hidden
 
 
 def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:

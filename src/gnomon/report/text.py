@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gnomon.engine.log import Reason
 from gnomon.report.columns import NOTHING, Column, columns, duration, number, outstanding, percent
-from gnomon.report.fitting import LINE, fit
+from gnomon.report.fitting import ELLIPSIS, LINE, fit
 from gnomon.report.recovered import recovery_facts
 
 GAP = "   "
@@ -76,9 +76,9 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Coll
     cells = [[Text(header, style="bold") for header in headers]]
     cells += [[cell if isinstance(cell, Text) else Text(plain(cell)) for cell in row] for row in rows]
     widths = [max(row[i].cell_len for row in cells) for i in range(len(headers))]
-    length = LINE.get()
+    length, hidden = LINE.get(), 0
     if length is not None and sum(widths) + len(GAP) * (len(widths) - 1) > length:
-        cells, right = fit(cells, right, len(GAP), length)
+        cells, right, hidden = fit(cells, right, len(GAP), length)
         widths = [max(row[i].cell_len for row in cells) for i in range(len(cells[0]))]
     lines = []
     for row in cells:
@@ -89,6 +89,9 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Coll
             line.append(GAP)
         line.rstrip()
         lines.append(line)
+    if hidden:
+        names = ", ".join(header.strip() for header in headers[-hidden:])
+        lines.append(Text(f"{ELLIPSIS} {names}: in a wider terminal, or with -o wide", style="dim"))
     return Text("\n").join(lines)
 
 
