@@ -1,10 +1,12 @@
 """Compiled kernels: kept for the next process, in a folder that may be missing, damaged or read-only."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 
 from gnomon.engine import fast
 from gnomon.engine.compiling import Role
@@ -70,6 +72,35 @@ def test_without_a_folder_nothing_is_kept(
     monkeypatch.setenv("HOME", "/dev/null")
     assert doubled(21) == 42
     assert list(tmp_path.iterdir()) == []
+
+
+def test_processors_that_share_a_home_have_folders_of_their_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else two that compile at once give the same name to code that only one of them can run."""
+    assert doubled(21) == 42
+    code = type(cpu_target.target_context.codegen())
+    monkeypatch.setattr(code, "magic_tuple", lambda self: ("a triple", "another processor", "+avx512f"))
+    assert doubled(21) == 42
+    assert len(files(cache, "kernels-*")) == 2
+
+
+def test_folders_that_were_not_used_for_longest_go(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast, "FOLDERS_MAX", 2)
+    for age, name in enumerate(("old", "older")):
+        folder = cache / "gnomon" / f"kernels-{name}"
+        folder.mkdir(parents=True)
+        os.utime(folder, (1000 - age, 1000 - age))
+    assert doubled(21) == 42
+    (made,) = set(files(cache, "kernels-*")) - {cache / "gnomon" / "kernels-old"}
+    os.utime(made, (1, 1))
+    assert doubled(21) == 42
+    assert made.stat().st_mtime > 1, "what is used is marked so"
+
+
+def test_kernels_are_compiled_where_numba_is_told_not_to(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast.config, "DISABLE_JIT", 1)
+    assert doubled(21) == 42
+    assert files(cache, "*.nbc")
+    assert fast.config.DISABLE_JIT == 1
 
 
 def test_what_cannot_be_compiled_is_raised(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,7 @@ def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not
 
 @pytest.mark.unit
 def test_what_is_tidied_away_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, gone = whole._locked, []
+    lock, gone = whole._locked, list[Path]()
 
     def tidied_first(handle: int, *, wait: bool = False) -> bool:
         if not gone:
@@ -161,7 +162,11 @@ def test_in_a_folder_that_is_gone_nothing_is_written(tmp_path: Path, monkeypatch
     here.mkdir()
     monkeypatch.chdir(here)
     here.rmdir()
-    writes = [whole.check_file, lambda path: whole.write_file(path, write_new), lambda path: keep(path, "new")]
+    writes: list[Callable[[Path], None]] = [
+        whole.check_file,
+        lambda path: whole.write_file(path, write_new),
+        lambda path: keep(path, "new"),
+    ]
     for write in writes:
         with pytest.raises(InputError, match="run: cannot be written: No such file or directory"):
             write(Path("run"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -129,3 +131,27 @@ def test_damage_inside_a_journal_is_named(tmp_path: Path) -> None:
     file.write_bytes(damaged)
     with pytest.raises(InputError, match="line 1: the journal is damaged"):
         list(records(file))
+
+
+def test_one_process_at_a_time_has_a_journal_open(tmp_path: Path) -> None:
+    file = tmp_path / "journal"
+    with Journal(file) as journal:
+        journal.append({"events": [1]})
+        with pytest.raises(InputError, match="journal: another process has this journal open"):
+            Journal(file)  # flock is of the open file, not of the process
+        journal.append({"events": [2]})
+    with Journal(file) as journal:
+        journal.append({"events": [3]})
+    assert list(records(file)) == [{"events": [1]}, {"events": [2]}, {"events": [3]}]
+
+
+def test_a_journal_on_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Journal(tmp_path / "journal") as journal:
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError, match="journal: the journal cannot be written: No space left on device"):
+            journal.append({"events": [1]})
+    with pytest.raises(InputError, match="journal cannot be written: No such file or directory"):
+        Journal(tmp_path / "nowhere" / "journal")

@@ -7,9 +7,9 @@ done. What an exploration does hangs on its seed and on results alone, so nothin
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -71,13 +71,16 @@ class State:
             "scenario": scenario_digest(scenario),
             "properties": list(properties),
         }
-        kept = _kept(path)
-        if kept:
-            _check(kept[0], about, path)
-            self.known = dict(_result(record, path) for record in kept[1:])
-        self._journal = Journal(path)
-        if not kept:
-            self._journal.append(about)
+        _refuse_other(path)
+        with ExitStack() as unless_kept:
+            self._journal = unless_kept.enter_context(Journal(path))
+            kept = list(records(path))
+            if kept:
+                _check(kept[0], about, path)
+                self.known = dict(_result(record, path) for record in kept[1:])
+            else:
+                self._journal.append(about)
+            unless_kept.pop_all()
 
     def add(self, schedule: Schedule, result: Result) -> None:
         """One more run; it is on disk when this returns."""
@@ -91,19 +94,13 @@ class State:
             self._journal.close()
 
 
-def _kept(path: Path) -> list[Mapping[str, Any]]:
-    """What a file holds; nothing if it does not exist or was only begun. A file of another sort is left alone."""
-    if not os.path.exists(path):
-        return []
+def _refuse_other(path: Path) -> None:
+    """Leave a file of another sort alone. Raises InputError."""
     if path.is_file():
         with path.open("rb") as file:
             first, ended, _ = file.read(4096).partition(b"\n")
         if not (_RECORD if ended else _BEGUN).fullmatch(first):
             raise _none(path)
-    kept = list(records(path))
-    if kept and kept[0].get("gnomon_chaos") != FORM:
-        raise _none(path)
-    return kept
 
 
 def _none(path: Path) -> InputError:
@@ -112,6 +109,8 @@ def _none(path: Path) -> InputError:
 
 
 def _check(found: Mapping[str, Any], about: Mapping[str, Any], path: Path) -> None:
+    if found.get("gnomon_chaos") != FORM:
+        raise _none(path)
     for name, words in _WORDS.items():
         if found.get(name) != about[name]:
             raise InputError(f"this state {words}", file=str(path), field=name, allowed="another file, or remove it")

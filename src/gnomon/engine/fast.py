@@ -5,7 +5,8 @@ that a call passes one pointer however many columns there are. The arrays are th
 nothing is counted. Kernels allocate nothing, so that Numba's run time (reference counts) stays out of them.
 
 Numba's disk cache looks at one source file only, and would miss a change in an imported kernel. So the compiled forms
-are kept in a folder named by a digest of all kernel sources together.
+are kept in a folder named by a digest of all kernel sources together, and of the processor: two that share a home and
+compile at once would take each other's code for their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -35,11 +36,15 @@ from numba.core.extending import (
     typeof_impl,
     unbox,
 )
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate
 
 from gnomon.engine.compiling import KERNELS, WATCHERS, Role
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+FOLDERS_MAX: Final = 32
+"""So many folders of compiled kernels are kept, of the versions and processors that were used last."""
 
 _HEADER: Final = 5
 """Words of Numba's array structure before its shape: two references (unused), items, item size, address of the data."""
@@ -166,7 +171,7 @@ def _forms(family: str) -> dict[Any, Any]:
 def _compiled(kernels: list[FunctionType], folder: Path | None) -> dict[Any, Any]:
     scopes = {plain.__module__: dict(vars(sys.modules[plain.__module__])) for plain in kernels}
     forms: dict[Any, Any] = {}
-    with _cache_in(folder):
+    with _configured(folder):
         for done, plain in enumerate(kernels):
             for watcher in WATCHERS:
                 watcher(done, len(kernels))
@@ -215,13 +220,14 @@ def _callees_first(family: str) -> list[FunctionType]:
 
 
 @contextmanager
-def _cache_in(folder: Path | None) -> Iterator[None]:
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder or before)
+def _configured(folder: Path | None) -> Iterator[None]:
+    """Numba compiles (NUMBA_DISABLE_JIT is for the user's own functions) and keeps what it compiled in the folder."""
+    before = config.CACHE_DIR, config.DISABLE_JIT
+    config.CACHE_DIR, config.DISABLE_JIT = str(folder or before[0]), 0
     try:
         yield
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_DIR, config.DISABLE_JIT = before
 
 
 def _folder(kernels: list[FunctionType]) -> Path | None:
@@ -233,10 +239,21 @@ def _folder(kernels: list[FunctionType]) -> Path | None:
     if not folder.is_absolute():
         return None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _tidy(folder.parent)
+        os.utime(folder)
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def _tidy(home: Path) -> None:
+    """Remove the folders that were not used for longest. A process that just reads one compiles what it misses."""
+    with suppress(FileNotFoundError):  # somebody else tidies up
+        used = sorted((folder.stat().st_mtime_ns, folder) for folder in home.glob("kernels-*"))
+        for _, folder in used[:-FOLDERS_MAX]:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _digest(kernels: list[FunctionType]) -> str:

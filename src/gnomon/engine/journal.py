@@ -2,7 +2,7 @@
 
 One record a line: a checksum (CRC-32 of the rest, eight hexadecimal digits), a blank, the record as compact JSON. A
 line that a crash cut off at the end of the file was never applied, and is dropped; damage anywhere else is an
-InputError.
+InputError. One process at a time has a journal open.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,23 +24,32 @@ Record = Mapping[str, Any]
 class Journal:
     """An open journal that records are appended to.
 
-    Opening a file with a torn last line cuts that line off. Raises InputError where the file is damaged.
+    Opening a file with a torn last line cuts that line off. Raises InputError where the file is damaged, where another
+    process has it open, and for what cannot be written.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        whole = sum(size for _, size in _lines(self.path)) if self.path.exists() else 0
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        os.ftruncate(self._file, whole)
-        os.lseek(self._file, 0, os.SEEK_END)
+        with _written(self.path):
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._lock()
+            whole = sum(size for _, size in _lines(self.path))
+            with _written(self.path):
+                os.ftruncate(self._file, whole)
+                os.lseek(self._file, 0, os.SEEK_END)
+        except BaseException:
+            self.close()
+            raise
 
     def append(self, record: Record) -> None:
         """Write one record; it is on disk when this returns."""
         text = json.dumps(record, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
         line = b"%08x %b\n" % (zlib.crc32(text), text)
-        while line:
-            line = line[os.write(self._file, line) :]
-        os.fsync(self._file)
+        with _written(self.path):
+            while line:
+                line = line[os.write(self._file, line) :]
+            os.fsync(self._file)
 
     def close(self) -> None:
         """Close the file."""
@@ -52,6 +62,24 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _lock(self) -> None:
+        try:
+            import fcntl
+
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("another process has this journal open", file=str(self.path)) from None
+        except (ImportError, OSError):  # a system, or a file system, without locks
+            pass
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"the journal cannot be written: {error.strerror}", file=str(path)) from None
 
 
 def records(path: str | os.PathLike[str]) -> Iterator[Record]:
