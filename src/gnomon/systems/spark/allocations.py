@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from gnomon.formats.files import Path
 from gnomon.formats.xml import Element, read_xml
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
 from gnomon.scheduling.pools import FAIR, FIFO, Pool
 
+_INTEGER = re.compile(r"[+-]?\d{1,20}", re.ASCII)
+"""Of 32 bits: ``toInt`` of the text, in ``FairSchedulableBuilder.getIntValue``."""
 _FIELDS = ("schedulingMode", "weight", "minShare")
 
 
@@ -42,8 +46,7 @@ def _pool(element: Element, name: str, notes: list[Note]) -> Pool:
 
 def _number(said: dict[str, Element], tag: str, default: int, notes: list[Note], name: str) -> int:
     text = said[tag].text if tag in said else str(default)
-    try:
+    if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
         return int(text)
-    except ValueError:
-        notes.append(Note("warning", f"pool {name}", f"{tag} {text!r} is no whole number; {default} is taken"))
-        return default
+    notes.append(Note("warning", f"pool {name}", f"{tag} {text!r} is no whole number; {default} is taken"))
+    return default
