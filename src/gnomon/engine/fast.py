@@ -261,7 +261,8 @@ def _digest(kernels: list[FunctionType]) -> str:
     hints = {hint for plain in kernels for hint in get_type_hints(plain, include_extras=True).values()}
     columns = [hint for hint in hints if isinstance(hint, type) and issubclass(hint, tuple)]
     fields = sorted((kind.__name__, str(_columns_type(kind).fields)) for kind in columns)
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {fields}".encode())
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {processor} {fields}".encode())
     for file in sorted({function.__code__.co_filename for function in kernels} | {__file__}):
         digest.update(Path(file).read_bytes())
     return digest.hexdigest()[:16]
