@@ -142,6 +142,16 @@ def test_pools_of_an_allocation_file(tmp_path: Path) -> None:
     assert [note.text for note in notes] == ["weight 'x' is no whole number; 1 is taken"]
 
 
+@pytest.mark.parametrize("text", ["2147483648", "1_0", "٣²", "9" * 5000])
+def test_a_weight_is_of_32_bits(tmp_path: Path, text: str) -> None:
+    """What Java's ``Integer.parseInt`` refuses is said to be taken for the default."""
+    path = tmp_path / "fairscheduler.xml"
+    path.write_text(f"<allocations><pool name='a'><weight>{text}</weight></pool></allocations>")
+    pools, notes = read_allocations(path)
+    assert pools == [Pool("a")]
+    assert [note.text for note in notes] == [f"weight {text!r} is no whole number; 1 is taken"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
