@@ -54,7 +54,7 @@ lint: $(READY) ## check form, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: $(READY) ## measure speed; BENCH="..." is passed on
+bench: $(READY) ## measure speed (BENCH="batch slurm": only these), and write docs/performance.md and the table in README.md
 	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: $(DOCS)/ready ## build the documentation as a site, site/index.html; broken links and missing pages fail

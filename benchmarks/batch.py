@@ -8,38 +8,47 @@ equal.
 
 from __future__ import annotations
 
-import os
+import json
 import resource
-import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from time import process_time
 from typing import Any
 
+from benchmarks.results import Row, own_process
+
 REFERENCE = Path(__file__).parents[2] / "shared" / "oracles" / "easy" / "reference_easy.py"
 ROWS = [(jobs, policy) for jobs in (10_000, 100_000, 1_000_000) for policy in ("fcfs", "easy")]
-PYTHON = [(100_000, policy) for policy in ("python order (asked once)", "python order (each pass)", "python placement")]
-COLUMNS = "{:>9} {:28} {:>11} {:>10} {:>10} {:>8}"
+PYTHON = [
+    (100_000, f"{what} written in Python{asked}, with easy")
+    for what, asked in (("an order", ", asked once"), ("an order", ", asked at each pass"), ("a placement", ""))
+]
+COLUMNS = {
+    "jobs": ("jobs", "{:,}"),
+    "policy": ("policy", "{}"),
+    "rate": ("jobs per CPU s", "{:,}"),
+    "peer": ("× peer", "{:.1f}"),
+    "reference": ("× ref.", "{:.1f}"),
+    "peak_mb": ("peak MB", "{:,}"),
+}
 
 
-def main() -> None:
-    print(COLUMNS.format("jobs", "policy", "jobs/CPU s", "x peer", "x ref.", "peak MB"))
-    for jobs, policy in ROWS + PYTHON:
-        done = subprocess.run([sys.executable, "-m", "benchmarks.batch", str(jobs), policy], check=True, env=os.environ)
-        assert done.returncode == 0
+def rows() -> Iterator[Row]:
+    return (own_process("benchmarks.batch", *row) for row in ROWS + PYTHON)
 
 
-def measure(count: int, policy: str) -> None:
+def measure(count: int, policy: str) -> Row:
     from gnomon.api import Cluster, Scenario, parse_policy, simulate
     from gnomon.model.scenario import Policy
     from gnomon.traces.synthetic import common
 
     work = common(count)
     named = {
-        "python order (asked once)": Policy(order=in_order_of_submission, backfill="easy"),
-        "python order (each pass)": Policy(order=at_each_pass(), backfill="easy"),
-        "python placement": Policy(backfill="easy", placement=the_first),
+        PYTHON[0][1]: Policy(order=in_order_of_submission, backfill="easy"),
+        PYTHON[1][1]: Policy(order=at_each_pass(), backfill="easy"),
+        PYTHON[2][1]: Policy(backfill="easy", placement=the_first),
     }
     chosen = named.get(policy) or parse_policy(policy)
     cluster = Cluster.of_processors(1024)
@@ -49,9 +58,15 @@ def measure(count: int, policy: str) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     starts = run.outcome.start_ns // 10**9
     easy = chosen.backfill == "easy"
-    peers = peer_s(work, easy, starts), reference_s(work, easy, starts)
-    ratios = [f"{peer / own:.1f}" if peer else "" for peer in peers]
-    print(COLUMNS.format(f"{count:,}", policy, f"{count / own:,.0f}", *ratios, peak), flush=True)
+    peer, reference = peer_s(work, easy, starts) / own, reference_s(work, easy, starts)
+    return {
+        "jobs": count,
+        "policy": policy,
+        "rate": round(count / own),
+        "peer": round(peer, 2),
+        "reference": reference and round(reference / own, 2),
+        "peak_mb": peak,
+    }
 
 
 def in_order_of_submission(view: Any, tasks: Any) -> Any:
@@ -105,4 +120,4 @@ def columns(work: Any) -> tuple[Any, ...]:
 
 
 if __name__ == "__main__":
-    measure(int(sys.argv[1]), sys.argv[2])
+    print(json.dumps(measure(int(sys.argv[1]), sys.argv[2])))

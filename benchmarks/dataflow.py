@@ -5,7 +5,7 @@ the same number of processes, one after the other on the same machine, and write
 counts must be equal. The bounds: within 3 times the script's time, all processes together within 1 GB (the sum of their
 resident sets, looked at every 50 ms, the process that starts them included).
 
-``python -m benchmarks.dataflow [SIZE [PROCESSES [MEMORY]]]``: as in ``1G 2 1Gi``; a small text by default.
+One GB of text by default, which takes minutes; ``BENCH_SIZE=64M`` asks for less, ``BENCH_DIR`` says where it lies.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
 
-BOUND = 3.0
-BOUND_BYTES = 10**9
+from benchmarks.results import Row
+
 VOCABULARY = 100_000
 JOB = """
 from operator import add
@@ -36,24 +36,38 @@ pairs.reduce_by_key(add, partitions=2).sink("out")
 """
 
 
-def main(size: str = "64M", processes: str = "2", memory: str = "1Gi") -> None:
+PROCESSES, MEMORY = "2", "1Gi"
+COLUMNS = {
+    "bytes": ("bytes of text", "{:,}"),
+    "how": ("", "{}"),
+    "s": ("s", "{:.1f}"),
+    "cpu_s": ("CPU s", "{:.1f}"),
+    "peak_mb": ("peak of all processes, MB", "{:,}"),
+    "times": ("× the CPU time by hand", "{:.1f}"),
+}
+
+
+def rows() -> Iterator[Row]:
     from gnomon.model.quantity import parse_memory
 
     with TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as name:
         folder = Path(name)
         (folder / "job.py").write_text(JOB)
         text = folder / "text.txt"
-        generate(text, parse_memory(size))
-        peer = timed([sys.executable, "-m", "benchmarks.dataflow", "peer", str(text), processes])
+        generate(text, parse_memory(os.environ.get("BENCH_SIZE", "1G")))
+        peer = timed([sys.executable, "-m", "benchmarks.dataflow", "peer", str(text), PROCESSES])
         command = [sys.executable, "-m", "gnomon", "run", str(folder / "job.py")]
-        own = timed([*command, "--workers", processes, "--memory", memory])
+        own = timed([*command, "--workers", PROCESSES, "--memory", MEMORY])
         assert counts(folder / "out") == counts(folder / "peer"), "the peer disagrees"
-        print(f"{text.stat().st_size:,} bytes, {processes} processes, --memory {memory}")
-        print(f"{'':20} {'s':>8} {'CPU s':>8} {'peak MB':>9}")
-        for title, (spent, cpu, peak) in (("by hand", peer), ("gnomon run", own)):
-            print(f"{title:20} {spent:>8.1f} {cpu:>8.1f} {peak / 1e6:>9.0f}")
-        print(f"times as long: {own[0] / peer[0]:.2f}, of CPU time {own[1] / peer[1]:.2f} (bound {BOUND:g})")
-        print(f"peak bound: {BOUND_BYTES / 1e6:.0f} MB")
+        for how, (spent, cpu, peak) in (("by hand", peer), (f"`gnomon run --memory {MEMORY}`", own)):
+            yield {
+                "bytes": text.stat().st_size,
+                "how": how,
+                "s": round(spent, 1),
+                "cpu_s": round(cpu, 1),
+                "peak_mb": round(peak / 1e6),
+                "times": round(cpu / peer[1], 2),
+            }
 
 
 def generate(path: Path, size: int, seed: int = 1) -> None:
@@ -152,7 +166,4 @@ def resident(pid: int) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["peer"]:
-        peer(sys.argv[2], int(sys.argv[3]))
-    else:
-        main(*sys.argv[1:])
+    peer(sys.argv[2], int(sys.argv[3]))

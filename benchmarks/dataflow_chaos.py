@@ -1,7 +1,5 @@
 """Random faults over a job of five stages: what completes has the same bytes, and what fails says why.
 
-    python -m benchmarks.dataflow_chaos [SCHEDULES]
-
 Half of the schedules run by MapReduce's rules, half by Spark's, every second one with speculation (and Spark with
 exclusion), each with one to five faults: nodes that crash, restart, slow down, are cut off or full, tasks that are
 killed or fail, the driver or master lost. The job sums up one input, joins it with the other, groups and sorts.
@@ -9,14 +7,14 @@ killed or fail, the driver or master lost. The job sums up one input, joins it w
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from operator import add
 from random import Random
 from typing import Any
 
+from benchmarks.results import Row
 from gnomon.control.batch.play import played
 from gnomon.dataflow import Dataflow
 from gnomon.engine.log import Log
@@ -142,11 +140,26 @@ def reason(why: str) -> str:
     return "failed too often" if " failed " in why else why or "says nothing"
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1_000
+SCHEDULES = 1_000
+COLUMNS = {"what": ("", "{}"), "spark": ("Spark", "{:,}"), "mapreduce": ("MapReduce", "{:,}")}
+WORDS = {
+    "the same bytes": "complete, the same bytes",
+    "OTHER BYTES": "complete, other bytes",
+    "says nothing": "fail, and do not say why",
+    "driver is lost": "fail: the driver is lost (MapReduce: another master takes over)",
+    "failed too often": "fail: a task failed four times",
+    "No space left": "fail: a disk was full four times",
+    "DiskErrorException": "fail: a disk was full four times",
+    "may not run": "fail: nowhere to run, after exclusion (MapReduce: a third of the nodes is never left out)",
+    "no node is left": "fail: no node is left",
+    "could not fetch": "fail: outputs could not be fetched",
+}
+
+
+def rows() -> Iterator[Row]:
     calm = {system: outcome(scenario(system, 0)) for system in SYSTEMS}
     found: Counter[tuple[str, str]] = Counter()
-    for seed in range(count):
+    for seed in range(SCHEDULES):
         system = SYSTEMS[seed % 2]
         faults = schedule(Random(seed), calm[system].end_ns)
         what = outcome(replace(scenario(system, seed), faults=faults))
@@ -155,10 +168,7 @@ def main() -> None:
             kind = "OTHER BYTES"
         if kind in ("OTHER BYTES", "says nothing"):
             print(f"seed {seed} ({system}): {kind}: {faults}")
-        found[system, kind] += 1
-    for (system, kind), times in sorted(found.items()):
-        print(f"{system:<12}{kind:<24}{times:>6}")
-
-
-if __name__ == "__main__":
-    main()
+        found[system, WORDS.get(kind, kind)] += 1
+    for what in dict.fromkeys((*WORDS.values(), *(kind for _, kind in found))):
+        if any(found[system, what] for system in SYSTEMS) or what == WORDS["OTHER BYTES"]:
+            yield {"what": what} | {system: found[system, what] for system in SYSTEMS}

@@ -1,7 +1,5 @@
 """What a record costs in a simulated job, against the same functions called in a bare loop with a dict for the groups.
 
-    python -m benchmarks.dataflow_overhead
-
 First the job task by task, partitioned, combined, fetched, counted; then whole simulated runs on four slots, with all
 that MapReduce (buffer, spills, sort, merges, sizes and counters) and Spark make of it. CPU time, the best of several
 rounds in turn with the bare loop; the bound of the project is 5 times the bare loop.
@@ -10,11 +8,12 @@ rounds in turn with the bare loop; the bound of the project is 5 times the bare 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import add
 from time import process_time
 from typing import Any
 
+from benchmarks.results import Row
 from gnomon.api import simulate
 from gnomon.dataflow import Dataflow
 from gnomon.dataflow.execute import collect
@@ -119,25 +118,35 @@ def timed(run: Callable[[], object]) -> tuple[float, object]:
     return process_time() - start, result
 
 
-def main() -> None:
+COLUMNS = {
+    "case": ("", "{}"),
+    "bare_s": ("bare, CPU s", "{:.3f}"),
+    "job_s": ("job, CPU s", "{:.3f}"),
+    "ns": ("ns a record", "{:,}"),
+    "times": ("times", "{:.1f}"),
+}
+
+
+def rows() -> Iterator[Row]:
     words = 10 * len(LINES)
     cases: list[tuple[str, int, Callable[[], object], Callable[[], object]]] = [
-        *((f"word count, {name}", words, bare_count, job_count(name, True)) for name in HASHES),
-        ("word count, not combined", words, bare_count, job_count("portable", False)),
-        ("filter and group", len(NUMBERS), bare_groups, job_groups),
-        ("sort by range", len(NUMBERS), bare_order, job_order),
-        ("MapReduce, simulated", words, bare_count, simulated(on_mapreduce, True)),
+        ("MapReduce, combined", words, bare_count, simulated(on_mapreduce, True)),
         ("MapReduce, not combined", words, bare_count, simulated(on_mapreduce, False)),
-        ("Spark, simulated", words, bare_count, simulated(on_spark, True)),
+        ("Spark, combined", words, bare_count, simulated(on_spark, True)),
         ("Spark, not combined", words, bare_count, simulated(on_spark, False)),
+        *((f"task by task: word count, {name}", words, bare_count, job_count(name, True)) for name in HASHES),
+        ("task by task: word count, not combined", words, bare_count, job_count("portable", False)),
+        ("task by task: filter and group", len(NUMBERS), bare_groups, job_groups),
+        ("task by task: sort by range", len(NUMBERS), bare_order, job_order),
     ]
-    print(f"{'':<28}{'bare':>10}{'job':>10}{'ns a record':>14}{'times':>8}")
     for name, records, bare, job in cases:
         pairs = [(timed(bare), timed(job)) for _ in range(ROUNDS)]
         assert all(found in (None, expected) for (_, expected), (_, found) in pairs)
         plain, mine = (min(time for time, _ in side) for side in zip(*pairs, strict=True))
-        print(f"{name:<28}{plain:>9.3f}s{mine:>9.3f}s{mine / records * 1e9:>14,.0f}{mine / plain:>8.1f}")
-
-
-if __name__ == "__main__":
-    main()
+        yield {
+            "case": name,
+            "bare_s": round(plain, 4),
+            "job_s": round(mine, 4),
+            "ns": round(mine / records * 1e9),
+            "times": round(mine / plain, 2),
+        }

@@ -8,8 +8,10 @@ pods/s on 1,000 nodes, 48 on 5,000, 210 on 1,000 with spread (all nodes scored).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from time import process_time
 
+from benchmarks.results import Row
 from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     HOSTNAME,
@@ -24,22 +26,30 @@ from gnomon.systems.kubernetes.scheduler.cycle import Scheduler
 from gnomon.systems.kubernetes.scheduler.state import State
 
 GIB = 2**30
-ROWS = [(500, False), (1_000, False), (5_000, False), (500, True), (1_000, True), (5_000, True)]
+NODES = (500, 1_000, 5_000)
 PODS, CHECKED = 10_000, 300
-COLUMNS = "{:>7} {:>7} {:>12} {:>12}"
+COLUMNS = {
+    "nodes": ("nodes", "{:,}"),
+    "plain": ("plain pods per CPU s", "{:,}"),
+    "spread": ("with a zone and a hostname spread constraint", "{:,}"),
+}
 
 
-def main() -> None:
-    print(COLUMNS.format("nodes", "spread", "pods/CPU s", "us per pod"))
-    for nodes, spread in ROWS:
-        cluster, work = make_nodes(nodes), make_pods(PODS, spread=spread)
-        check(cluster, work[:CHECKED])
-        scheduler = Scheduler(State(cluster), percentage=100)
-        begin = process_time()
-        placed = run(scheduler, work)
-        took = process_time() - begin
-        assert None not in placed
-        print(COLUMNS.format(f"{nodes:,}", "yes" if spread else "", f"{PODS / took:,.0f}", f"{took / PODS * 1e6:.0f}"))
+def rows() -> Iterator[Row]:
+    for nodes in NODES:
+        yield {"nodes": nodes, "plain": rate(nodes, spread=False), "spread": rate(nodes, spread=True)}
+
+
+def rate(nodes: int, *, spread: bool) -> int:
+    """Pods per CPU second."""
+    cluster, work = make_nodes(nodes), make_pods(PODS, spread=spread)
+    check(cluster, work[:CHECKED])
+    scheduler = Scheduler(State(cluster), percentage=100)
+    begin = process_time()
+    placed = run(scheduler, work)
+    took = process_time() - begin
+    assert None not in placed
+    return round(PODS / took)
 
 
 def check(cluster: list[Node], work: list[Pod]) -> None:
@@ -85,7 +95,3 @@ def template(i: int, *, spread: bool) -> PodSpec:
         )
     requests = {"cpu": 100 * (i + 1), "memory": (i + 1) * GIB // 8}
     return PodSpec((Container("main", f"app-{i}:1", requests=requests),), topology_spread_constraints=constraints)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,10 +8,13 @@ choose the same nodes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from typing import Any
+
+from benchmarks.results import Row
 
 LISTS = Path(__file__).parents[2] / "shared" / "traces" / "openb"
 OPTIONS = {
@@ -25,27 +28,30 @@ OPTIONS = {
 }
 PEERS = {"best-fit": 8152, "fgd": 400}
 REPEATS = 5
-COLUMNS = "{:16} {:>10} {:>16} {:>16} {:>8}"
+COLUMNS = {
+    "policy": ("policy", "{}"),
+    "placed": ("tasks placed", "{:,}"),
+    "rate": ("placements per CPU s", "{:,}"),
+    "peer": ("peer", "{:,}"),
+    "times": ("× peer", "{:,}"),
+}
 
 
-def main() -> None:
+def rows() -> Iterator[Row]:
     if not LISTS.is_dir():
-        print("needs the openb lists in ../shared")
         return
     from gnomon.traces import openb
 
     cluster = openb.read_nodes(LISTS / "openb_node_list_gpu_node.csv.gz")
     work = openb.read_tasks(LISTS / "openb_pod_list_default.csv.gz", arrivals_only=True)
-    print(COLUMNS.format("policy", "placed", "placements/CPU s", "peer", "x peer"))
     for policy, options in OPTIONS.items():
         nodes, rate = ours(cluster, work, f"fcfs:full=drop+{policy}{options}")
-        placed = f"{(nodes >= 0).sum():,}"
-        if policy not in PEERS:
-            print(COLUMNS.format(policy, placed, f"{rate:,.0f}", "", ""), flush=True)
-            continue
-        found, peer = peers(cluster, work, policy)
-        assert found == nodes[: len(found)].tolist(), "the peer disagrees"
-        print(COLUMNS.format(policy, placed, f"{rate:,.0f}", f"{peer:,.0f}", f"{rate / peer:,.0f}"), flush=True)
+        row = {"policy": policy, "placed": int((nodes >= 0).sum()), "rate": round(rate)}
+        if policy in PEERS:
+            found, peer = peers(cluster, work, policy)
+            assert found == nodes[: len(found)].tolist(), "the peer disagrees"
+            row |= {"peer": round(peer), "times": round(rate / peer)}
+        yield row
 
 
 def ours(cluster: Any, work: Any, policy: str) -> tuple[Any, float]:
@@ -71,7 +77,3 @@ def peers(cluster: Any, work: Any, policy: str) -> tuple[list[int], float]:
     begun = process_time()
     found = place(cluster, shapes, score)
     return found, sum(node >= 0 for node in found) / (process_time() - begun)
-
-
-if __name__ == "__main__":
-    main()

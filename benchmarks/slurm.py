@@ -7,10 +7,10 @@ in a process of its own; reading and compiling are not counted, the causal log i
 
 from __future__ import annotations
 
-import os
+import json
 import resource
-import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,9 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.results import Row, own_process
+
 HPC2N = Path(__file__).parents[2] / "shared" / "traces" / "pwa" / "HPC2N-2002-2.2-cln.swf.gz"
 ROWS = [("HPC2N", 20_000), ("HPC2N", 202_871), ("year", 20_000), ("year", 200_000), ("year", 1_000_000)]
-COLUMNS = "{:>8} {:>9} {:>11} {:>12} {:>8}"
+COLUMNS = {
+    "log": ("log", "{}"),
+    "nodes": ("nodes", "{:,}"),
+    "jobs": ("jobs", "{:,}"),
+    "rate": ("jobs per CPU s", "{:,}"),
+    "peak_mb": ("peak MB", "{:,}"),
+}
 CONF = """ClusterName=bench
 SlurmctldHost=head
 SelectType=select/cons_tres
@@ -39,14 +47,11 @@ NODES = {
 }
 
 
-def main() -> None:
-    print(COLUMNS.format("log", "jobs", "jobs/CPU s", "mean wait s", "peak MB"))
-    for log, jobs in ROWS:
-        if log == "year" or HPC2N.is_file():
-            subprocess.run([sys.executable, "-m", "benchmarks.slurm", log, str(jobs)], check=True, env=os.environ)
+def rows() -> Iterator[Row]:
+    return (own_process("benchmarks.slurm", *row) for row in ROWS if row[0] == "year" or HPC2N.is_file())
 
 
-def measure(log: str, jobs: int) -> None:
+def measure(log: str, jobs: int) -> Row:
     from gnomon.api import simulate
     from gnomon.api.load import load_work
     from gnomon.systems.slurm.scenario import read_scenario
@@ -64,7 +69,14 @@ def measure(log: str, jobs: int) -> None:
     taken = process_time() - begun
     wait = run.metrics()["wait_s"]["mean"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(COLUMNS.format(log, f"{len(work):,}", f"{len(work) / taken:,.0f}", f"{wait:,.0f}", peak), flush=True)
+    return {
+        "log": log,
+        "nodes": len(scenario.cluster.nodes),
+        "jobs": len(work),
+        "rate": round(len(work) / taken),
+        "wait_s": round(wait),
+        "peak_mb": peak,
+    }
 
 
 def year(jobs: int) -> Any:
@@ -97,4 +109,4 @@ def year(jobs: int) -> Any:
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1], int(sys.argv[2]))
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
