@@ -47,8 +47,13 @@ def test_ctrl_c_is_held_back_while_they_begin_and_left_to_who_started_them() -> 
 
 
 def test_what_one_raises_ends_the_others() -> None:
-    with pytest.raises(ZeroDivisionError), side_by_side(2) as submit:
-        assert not submit(wait_for_ever).done() and submit(fail).result()
+    def begin() -> None:
+        with side_by_side(2) as submit:
+            submit(wait_for_ever)
+            submit(fail).result()
+
+    with pytest.raises(ZeroDivisionError):
+        begin()
 
 
 STARTER = """
