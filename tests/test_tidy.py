@@ -42,6 +42,7 @@ IMPURE: dict[tuple[str, str], str] = {
     ("engine/fast.py", "numba.core.extending"): "teaches Numba what a world is",
     ("engine/fast.py", "numba.core.registry"): "tells which processor compiled kernels are for",
     ("engine/fast.py", "numba.core.typing.templates"): "teaches Numba what a world is",
+    ("control/faults/__init__.py", "importlib"): "finds the module of a kind of fault by the kind's name",
     ("dataflow/failing.py", "traceback"): "shows the lines of the function that raised",
     ("engine/journal.py", "fcntl"): "lets one process at a time write a journal",
     ("engine/journal.py", "os"): "makes each record durable before it is applied",

@@ -15,6 +15,7 @@ import pytest
 from gnomon.api import simulate
 from gnomon.api.chaos import Chaos, Options, chaos, with_faults
 from gnomon.api.chaos_state import scenario_digest
+from gnomon.control.faults.checks import check
 from gnomon.engine.journal import records
 from gnomon.engine.log import Kind, Log
 from gnomon.model.errors import InputError, InvariantError
@@ -22,7 +23,6 @@ from gnomon.model.fault import Failure, Fault
 from gnomon.model.operation import Eviction, Heartbeat, Operation
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Work
-from gnomon.recovery.faults import check
 from tests.insight.faulty import machines
 from tests.insight.stories import S, cpus, task
 

@@ -1,45 +1,30 @@
-"""Whom faults hit, which faults cannot be, and when drawn ones begin."""
+"""Whom faults hit, and when drawn ones begin."""
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from math import exp, gamma, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.control.faults import KINDS
 from gnomon.engine.streams import stream
-from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, FailureProcess, Fault, Law
-from gnomon.model.operation import ControlPlane, Operation
-from gnomon.model.resources import NEVER, Resources
-from gnomon.model.scenario import Limits, Policy, Scenario
+from gnomon.model.resources import NEVER
+from gnomon.model.scenario import Limits, Policy
 from gnomon.model.work import Task, Work
-from gnomon.recovery.faults import Event, Schedule, Targets, check, resolve
+from gnomon.recovery.faults import Event, Schedule, Targets, resolve
 from gnomon.recovery.processes import draw
+from tests.recovery.faulty import ZONE, crash, scenario
 
 S = 10**9
-ZONE = "topology.example.org/zone"
 
 
-def scenario(*faults: Failure | FailureProcess, nodes: int = 4, **facts: Any) -> Scenario:
-    """Nodes n0, n1, ... with 2 devices, two a rack, all in zone z; tasks a, b of job j, task c; three members."""
-    cluster = Cluster(
-        tuple(
-            Node(f"n{i}", Resources(1000, gpus=2), labels=(("rack", f"r{i // 2}"), (ZONE, "z"), ("topology", "t")))
-            for i in range(nodes)
-        )
-    )
-    work = Work.from_tasks([Task("a", job="j"), Task("b", job="j"), Task("c")])
-    return Scenario(cluster, work, operation=Operation(control=ControlPlane(members=3)), faults=faults, **facts)
-
-
-def crash(at: int = 0, length: int = NEVER, *targets: str, **facts: Any) -> Failure:
-    return Failure(Fault.CRASH, at, length, targets or ("n0",), **facts)
+SPLIT = Failure(Fault.PARTITION, 5, 10, ("rack/r0",), others=("rack/r1",))
 
 
 def events(schedule: Schedule, until: int) -> list[Event]:
@@ -76,7 +61,7 @@ def times(schedule: Schedule, until: int) -> list[tuple[int, int, Targets]]:
     ],
 )
 def test_names_mean(targets: list[str], kind: Fault, expected: Targets) -> None:
-    assert resolve(targets, scenario(), kind=kind, field="f") == expected
+    assert resolve(targets, scenario(), kind=kind, field="f", hits=KINDS[kind].hits) == expected
 
 
 @pytest.mark.parametrize(
@@ -98,7 +83,7 @@ def test_names_mean(targets: list[str], kind: Fault, expected: Targets) -> None:
 )
 def test_names_that_mean_nothing(target: str, kind: Fault, error: str) -> None:
     with pytest.raises(InputError) as caught:
-        resolve([target], scenario(), kind=kind, field="f")
+        resolve([target], scenario(), kind=kind, field="f", hits=KINDS[kind].hits)
     assert error in str(caught.value)
 
 
@@ -118,78 +103,6 @@ def test_globs_are_those_of_file_names(glob: str) -> None:
     except InputError:
         found = ()
     assert found == expected
-
-
-# ------------------------------------------------------------------ checks
-
-
-def test_faults_that_make_sense() -> None:
-    check(
-        scenario(
-            crash(0, 10),
-            crash(10, 5),  # as the first is over
-            crash(3, 10, "n1"),
-            Failure(Fault.REBOOT, 20, 5, ("n0",)),
-            Failure(Fault.SLOW, 5, 10, ("rack/r0",), amount=0),
-            Failure(Fault.SLOW, 5, 10, ("rack/r0",), amount=10_000),
-            Failure(Fault.DEVICE, 5, 10, ("n0",), amount=1),
-            Failure(Fault.DELAY, 5, 10, ("n0",), amount=0),
-            Failure(Fault.KILL, 5, 0, ("job/j",)),
-            Failure(Fault.LEADER, 5, 10),
-            Failure(Fault.PARTITION, 0, 10, ("rack/r0", "control/0")),
-            Failure(Fault.PARTITION, 5, 10, ("rack/r0",)),  # other sets
-            Failure(Fault.PARTITION, 10, 10, ("rack/r0", "control/0")),
-            Failure(Fault.PARTITION, 0, 10, ("n0",), others=("n1",)),
-            FailureProcess(Fault.CRASH, ("rack/r1",), mtbf_ns=5, mttr_ns=0, law=Law.WEIBULL, shape=0.7),
-            limits=Limits(until_ns=20),
-        )
-    )
-
-
-PROCESS = FailureProcess(Fault.CRASH, ("n0",), mtbf_ns=5)
-SPLIT = Failure(Fault.PARTITION, 5, 10, ("rack/r0",), others=("rack/r1",))
-
-
-@pytest.mark.parametrize(
-    ("faults", "error"),
-    [
-        ([crash(0, 1, "x")], "faults[0].targets: unknown node"),
-        ([crash(), replace(SPLIT, others=("task/a",))], "faults[1].others: a fault of kind partition hits no tasks"),
-        ([Failure(Fault.CRASH)], "faults[0].targets: a fault of kind crash that hits nobody"),
-        ([crash(-1)], "faults[0].at_ns: a time below zero, found -1"),
-        ([crash(0, -1)], "faults[0].for_ns: a time below zero"),
-        ([crash(101)], "faults[0].at_ns: begins after the end of the run, found 101; allowed: up to 100"),
-        ([replace(PROCESS, from_ns=101)], "faults[0].from_ns: begins after the end of the run"),
-        ([replace(PROCESS, from_ns=9, until_ns=9)], "faults[0].until_ns: no fault can begin"),
-        ([replace(PROCESS, mtbf_ns=0)], "faults[0].mtbf_ns: not a mean time, found 0"),
-        ([replace(PROCESS, mtbf_ns=-5)], "faults[0].mtbf_ns: a time below zero"),
-        ([replace(PROCESS, mttr_ns=-5)], "faults[0].mttr_ns: a time below zero"),
-        ([replace(PROCESS, shape=2.0)], "faults[0].shape: the law exponential has no shape"),
-        ([replace(PROCESS, law=Law.WEIBULL, shape=0.0)], "faults[0].shape: not a shape of the law weibull"),
-        ([replace(PROCESS, repair_law=Law.LOG_NORMAL, repair_shape=float("nan"))], "faults[0].repair_shape: not a"),
-        ([Failure(Fault.SLOW, targets=("n0",), amount=10_001)], "faults[0].amount: out of range, found 10001"),
-        ([Failure(Fault.FAIL, targets=("job/j",), amount=10_001)], "faults[0].amount: out of range"),
-        ([Failure(Fault.LOSS, targets=("n0",), amount=-1)], "faults[0].amount: out of range"),
-        ([Failure(Fault.LEAK, targets=("n0",))], "faults[0].amount: out of range, found 0; allowed: bytes per second"),
-        ([Failure(Fault.DELAY, targets=("n0",), amount=-1)], "faults[0].amount: out of range"),
-        ([Failure(Fault.DEVICE, targets=("n0",), amount=2)], "node 'n0' has no such device, found 2; allowed: 0 to 1"),
-        ([crash(amount=1)], "faults[0].amount: a fault of kind crash has no amount"),
-        ([crash(others=("n1",))], "faults[0].others: a fault of kind crash has no other side"),
-        ([replace(SPLIT, others=("n1", "n2"))], "faults[0].others: on both sides of the partition, found 'node/n1'"),
-        ([replace(SPLIT, targets=("*", "control/*"), others=())], "nobody is left on the other side"),
-        ([SPLIT, replace(SPLIT, at_ns=14)], "faults[1].at_ns: overlapping partitions: faults[0]"),
-        ([SPLIT, replace(SPLIT, at_ns=0, targets=("rack/r1",), others=("rack/r0",))], "overlapping partitions"),
-        ([crash(0, 10), crash(9, 1, "rack/r0")], "faults[1].at_ns: overlapping crashes or reboots of node 'n0'"),
-        ([crash(9, 1), Failure(Fault.REBOOT, 0, 10, ("n0",))], "faults[1].at_ns: overlapping crashes or reboots"),
-        ([crash(5, 0), crash(5, 0)], "faults[1].at_ns: overlapping"),
-        ([Failure(Fault.LEADER, 0, 9, ("control/3",))], "faults[0].targets: unknown member of the control plane"),
-        ([Failure(Fault.LEADER, at, 9, ("control/2",)) for at in (0, 8)], "overlapping stops of control member 2"),
-    ],
-)
-def test_faults_that_cannot_be(faults: list[Failure | FailureProcess], error: str) -> None:
-    with pytest.raises(InputError) as caught:
-        check(scenario(*faults, limits=Limits(until_ns=100)))
-    assert error in str(caught.value)
 
 
 # ------------------------------------------------------------------ single faults in their order

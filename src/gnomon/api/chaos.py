@@ -16,6 +16,7 @@ from typing import Any, Final
 from gnomon.api import simulating
 from gnomon.api.chaos_state import State
 from gnomon.backends.processes import Submit, side_by_side
+from gnomon.control.faults.checks import check
 from gnomon.engine.log import Log, Reason
 from gnomon.insight.chaos.explore import Bounds, Exploration, Result, explore, result_of
 from gnomon.insight.chaos.facts import Facts
@@ -29,7 +30,6 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.model.errors import GnomonError, InputError, InvariantError
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.scenario import Scenario
-from gnomon.recovery.faults import check
 
 Simulate = Callable[[Scenario], Log]
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from pydantic import Field
 
+from gnomon.control.faults import KINDS
+from gnomon.control.faults.checks import check
 from gnomon.formats.schema import Duration, Spec, validated
 from gnomon.formats.yaml import Located, Place, Steps
 from gnomon.model.cluster import Cluster
@@ -19,8 +21,7 @@ from gnomon.model.quantity import format_duration
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note
-from gnomon.recovery import faults as checks
-from gnomon.systems.plain.fault_specs import AMOUNTS, FIELDS, read_fault
+from gnomon.systems.plain.fault_specs import FIELDS, read_fault
 
 Faults = tuple[Failure | FailureProcess, ...]
 
@@ -70,10 +71,10 @@ def read_faults(document: Located, cluster: Cluster, *, until_ns: int = NEVER) -
 
 
 def check_faults(scenario: Scenario, document: Located, origins: tuple[int, ...]) -> None:
-    """Raise what is wrong with the faults of a scenario (:func:`gnomon.recovery.faults.check`) at the place in the list
+    """Raise what is wrong with the faults of a scenario (:mod:`gnomon.control.faults.checks`) at the place in the list
     that says it."""
     try:
-        checks.check(scenario)
+        check(scenario)
     except InputError as error:
         place = _PLACE.match(error.field or "")
         if place is None:
@@ -92,8 +93,8 @@ def check_faults(scenario: Scenario, document: Located, origins: tuple[int, ...]
 
 def _written(field: str | None, fault: Failure | FailureProcess) -> str:
     """What a field of a fault is called in a file."""
-    if field == "amount" and fault.kind in AMOUNTS:
-        return AMOUNTS[fault.kind].key
+    if field == "amount" and (amount := KINDS[fault.kind].amount):
+        return amount.key
     return FIELDS.get(field or "", fault.kind.value)
 
 

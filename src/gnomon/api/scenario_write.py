@@ -9,14 +9,15 @@ from typing import Any, Final
 
 from gnomon.api.load import is_number
 from gnomon.api.scenario_file import ScenarioSpec
+from gnomon.control.faults import KINDS
+from gnomon.control.faults.kind import Unit
 from gnomon.formats.schema import validated
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.formats.yaml_write import as_yaml
 from gnomon.model.errors import InputError
-from gnomon.model.fault import Failure, FailureProcess, Fault, Law
+from gnomon.model.fault import Failure, FailureProcess, Law
 from gnomon.model.quantity import format_duration, format_memory
 from gnomon.model.resources import E4, NEVER
-from gnomon.systems.plain.fault_specs import AMOUNTS
 
 _COMMENT: Final = "# Written by Gnomon after {source}, with faults of its own.\n"
 
@@ -24,6 +25,7 @@ _COMMENT: Final = "# Written by Gnomon after {source}, with faults of its own.\n
 def faults_document(faults: Iterable[Failure | FailureProcess]) -> list[dict[str, Any]]:
     """Faults as the list of mappings that a scenario has under ``faults``, exactly; what is as by default is left out.
 
+    >>> from gnomon.model.fault import Fault
     >>> faults_document([Failure(Fault.SLOW, 600 * 10**9, 10**9, ("node/n3",), amount=5_000)])
     [{'at': '10m', 'slow': 'node/n3', 'speed': 0.5, 'for': '1s'}]
     """
@@ -93,8 +95,8 @@ def _what(fault: Failure | FailureProcess) -> dict[str, Any]:
     document: dict[str, Any] = {fault.kind.value: _names(fault.targets)}
     if fault.others:
         document["from"] = _names(fault.others)
-    if amount := AMOUNTS.get(fault.kind):
-        document[amount.key] = _amount(fault.kind, fault.amount)
+    if amount := KINDS[fault.kind].amount:
+        document[amount.key] = _amount(amount.unit, fault.amount)
     return document
 
 
@@ -102,15 +104,17 @@ def _names(names: tuple[str, ...]) -> str | list[str]:
     return names[0] if len(names) == 1 else list(names)
 
 
-def _amount(kind: Fault, amount: int) -> str | int | float:
-    if kind is Fault.DEVICE:
-        return amount
-    if kind is Fault.DELAY:
-        return format_duration(amount)
-    if kind in (Fault.DISK_FULL, Fault.LEAK):
-        text = format_memory(amount)
-        return int(text) if text.isdigit() else text
-    return amount / E4  # at most four decimals, which its shortest decimal form gives back
+def _amount(unit: Unit, amount: int) -> str | int | float:
+    match unit:
+        case Unit.PART:
+            return amount / E4  # at most four decimals, which its shortest decimal form gives back
+        case Unit.NS:
+            return format_duration(amount)
+        case Unit.BYTES | Unit.BYTES_A_SECOND:
+            text = format_memory(amount)
+            return int(text) if text.isdigit() else text
+        case Unit.NUMBER:
+            return amount
 
 
 def _work(document: Located, folder: Path, beside: Path) -> Any:

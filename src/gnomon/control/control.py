@@ -15,6 +15,7 @@ import numpy as np
 from gnomon.control.board import REMOVED, Board
 from gnomon.control.copies import Copies
 from gnomon.control.drains import Drains
+from gnomon.control.faults import checks, strike
 from gnomon.control.invariants import Parts, check
 from gnomon.control.machines import Machines
 from gnomon.control.placer import MakePlacer, Placer
@@ -36,7 +37,6 @@ from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Shape
-from gnomon.recovery import faults
 from gnomon.recovery.faults import Schedule
 from gnomon.scheduling.compose import Composition
 
@@ -88,7 +88,7 @@ def controlled(
 def _check(scenario: Scenario) -> None:
     """Raise InputError for what makes no sense. Faults beyond the horizon do no harm here: an earlier horizon may have
     been asked for than the file's."""
-    faults.check(replace(scenario, limits=replace(scenario.limits, until_ns=NEVER)))
+    checks.check(replace(scenario, limits=replace(scenario.limits, until_ns=NEVER)))
     work = scenario.work
     for task, others in work.needs.items():
         peers = [work.id(other) for other in others if scenario.gang and work.job[other] == work.job[task]]
@@ -199,7 +199,7 @@ class Control:
 
     def _strike(self) -> None:
         for event in self._schedule.pop(self._board.now):
-            self._strikes.strike(event)
+            strike(self._strikes, event)
         self._next_fault()
 
     def events(self, world: World) -> World:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gnomon.control.board import LOST, Board
 from gnomon.control.copies import Copies
+from gnomon.control.faults import named
 from gnomon.control.machines import Machines
 from gnomon.control.plane import Plane
 from gnomon.control.plans import Plans
@@ -195,7 +196,8 @@ def _by_messages(p: Parts, row: int) -> bool:
     """Whether a copy is there because messages were late or lost: of that a node does not know, and is not fenced."""
     while row >= 0 and p.w.log_kind[row] != Kind.FAULT:
         row = int(p.w.log_cause[row])
-    return row >= 0 and p.board.details.get(row, {}).get("kind") in ("delay", "loss")
+    kind = named(p.board.details.get(row, {}).get("kind"))
+    return kind is not None and kind.false_alarm
 
 
 def _soonest_given_up_ns(scenario: Scenario) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from gnomon.control.board import LOST, Board
@@ -48,7 +48,7 @@ class Plane:
         self._queue = Queue(self._operation.eviction, sizes)
         self._queue_timer = -1
         self._silent: dict[int, Silence] = {}
-        self._cuts: dict[int, tuple[Side, Side]] = {}
+        self._cuts: dict[Hashable, tuple[Side, Side]] = {}
         self._stopped: dict[int, set[int]] = {}
         self._election = Election(self._operation.control)
         self._election_timer = self._change_timer = -1
@@ -174,12 +174,12 @@ class Plane:
 
     # ------------------------------------------------------------------ partitions and leadership
 
-    def cut(self, number: int, side: Side, other: Side, row: int) -> None:
+    def cut(self, number: Hashable, side: Side, other: Side, row: int) -> None:
         """Two sets hear nothing of each other from now on."""
         self._cuts[number] = (side, other)
         self._changed(row)
 
-    def mend(self, number: int, row: int) -> None:
+    def mend(self, number: Hashable, row: int) -> None:
         """They do again."""
         del self._cuts[number]
         self._changed(row)

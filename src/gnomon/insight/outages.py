@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from gnomon.control.faults import harmful
+from gnomon.control.faults.kind import Harm
 from gnomon.engine.log import Kind, Log
 from gnomon.insight.history import History
 from gnomon.model.errors import InputError
@@ -16,13 +18,13 @@ from gnomon.recovery.targets import NOBODY, Directory, Targets
 Span = tuple[int, int]
 """From one moment up to another, in ns."""
 
-STOPPED: Final = (Fault.CRASH.value, Fault.REBOOT.value)
+STOPPED: Final = harmful(Harm.STOP)
 """The faults with which all that runs on a node stops."""
 
-DOWN: Final = (*STOPPED, Fault.PARTITION.value)
+DOWN: Final = harmful(Harm.CUT_OFF)
 """The faults while which a node cannot be used."""
 
-OUTAGES: Final = (*DOWN, Fault.LEADER.value)
+OUTAGES: Final = harmful(Harm.DELAY)
 """The faults that keep work from being done, so that it piles up."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gnomon.control.faults import KINDS
 from gnomon.engine.log import Kind, Log, Reason, State
 from gnomon.insight import exact
 from gnomon.insight.accounting import areas
@@ -20,14 +21,13 @@ from gnomon.insight.interruptions import interrupted_ns
 from gnomon.insight.outages import DOWN, OUTAGES, Outage, Span, by_node, closed, length, merged, outages
 from gnomon.insight.rework import overlaps, rework
 from gnomon.insight.usage import queue_length
-from gnomon.model.fault import Fault
 from gnomon.model.resources import NEVER
 from gnomon.model.work import IntArray
 
 ABOUT: Final = (Kind.FAULT, Kind.FAIL, Kind.UNDO, Kind.COPY, Kind.REFUSE)
 """The kinds of rows without which a log says nothing about recovery."""
 
-PLANNED: Final = (Fault.CORDON.value, Fault.DRAIN.value, Fault.CANCEL.value)
+PLANNED: Final = tuple(fault.value for fault, kind in KINDS.items() if kind.planned)
 """Faults that someone wants: nothing has to be noticed, and closing a node is all there is to it."""
 
 

@@ -9,11 +9,10 @@ from heapq import heapify, heappop, heappush, heapreplace
 from gnomon.model.fault import Failure, FailureProcess, Fault
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.recovery.fault_checks import check
 from gnomon.recovery.processes import faults_of
 from gnomon.recovery.targets import NOBODY, Directory, Targets, resolve
 
-__all__ = ["Event", "Schedule", "Targets", "check", "resolve"]
+__all__ = ["Event", "Schedule", "Targets", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,8 @@ class Schedule:
     The same seed gives the same times whatever else differs between two scenarios: each process draws, for each
     target, from a stream that the seed, its position and the target's name alone make.
 
-    Raises InputError for targets that are not there; all else is :func:`check`'s.
+    Raises InputError for targets that are not there; all else is checked before a run
+    (:mod:`gnomon.control.faults.checks`).
 
     >>> from gnomon.model.cluster import Cluster
     >>> from gnomon.model.work import Task, Work

@@ -13,13 +13,7 @@ from gnomon.model.scenario import Scenario
 
 NODES, TASKS, MEMBERS = "nodes", "tasks", "control members"
 
-SORTS: Mapping[Fault, tuple[str, ...]] = {
-    **dict.fromkeys(Fault, (NODES,)),
-    **dict.fromkeys((Fault.KILL, Fault.FAIL, Fault.CANCEL), (TASKS,)),
-    Fault.LEADER: (MEMBERS,),
-    Fault.PARTITION: (NODES, MEMBERS),
-}
-"""What each kind of fault can hit."""
+ANY = (NODES, TASKS, MEMBERS)
 
 _FORMS = {
     NODES: "node/NAME, LABEL/VALUE, or a node's name",
@@ -57,13 +51,13 @@ class Directory:
         self._cluster, self._work = scenario.cluster, scenario.work
         self.members = scenario.operation.control.members
 
-    def resolve(self, targets: Sequence[str], *, kind: Fault, field: str) -> Targets:
+    def resolve(self, targets: Sequence[str], *, kind: Fault, field: str, hits: Sequence[str] = ANY) -> Targets:
         """As :func:`resolve`."""
         found: dict[str, set[int]] = {NODES: set(), TASKS: set(), MEMBERS: set()}
         for target in targets:
-            sort, indices = self._one(target, kind, field)
+            sort, indices = self._one(target, kind, field, hits)
             found[sort].update(indices)
-        return Targets(*(tuple(sorted(found[sort])) for sort in (NODES, TASKS, MEMBERS)))
+        return Targets(*(tuple(sorted(found[sort])) for sort in ANY))
 
     def rest(self, side: Targets) -> Targets:
         """All nodes and members of the control plane that are not in ``side``."""
@@ -80,13 +74,13 @@ class Directory:
         tasks = [(f"task/{self._work.id(task)}", Targets(tasks=(task,))) for task in targets.tasks]
         return nodes + tasks + [(f"control/{member}", Targets(control=(member,))) for member in targets.control]
 
-    def _one(self, target: str, kind: Fault, field: str) -> tuple[str, Iterable[int]]:
+    def _one(self, target: str, kind: Fault, field: str, hits: Sequence[str]) -> tuple[str, Iterable[int]]:
         form, value, sort, names = self._form(target)
-        allowed = ", ".join(_FORMS[sort] for sort in SORTS[kind])
+        allowed = ", ".join(_FORMS[sort] for sort in hits)
         if names is None:
             known = ("node", "task", "job", "control", *self._labels)
             raise unknown_name("form of target", form, known).at(field=field)
-        if sort not in SORTS[kind]:
+        if sort not in hits:
             raise InputError(f"a fault of kind {kind.value} hits no {sort}", field=field, found=target, allowed=allowed)
         if value in names:
             return sort, names[value]
@@ -143,12 +137,15 @@ class Directory:
         return _grouped(self._work.jobs[job] for job in self._work.job.tolist())
 
 
-def resolve(targets: Sequence[str], scenario: Scenario, *, kind: Fault, field: str) -> Targets:
+def resolve(
+    targets: Sequence[str], scenario: Scenario, *, kind: Fault, field: str, hits: Sequence[str] = ANY
+) -> Targets:
     """Whom the names of a fault of ``kind`` mean.
 
     ``node/NAME``, ``task/ID``, ``job/NAME`` (its tasks), ``control/NUMBER``, ``LABEL/VALUE`` (all nodes with that
     label); ``*``, ``?`` and ``[...]`` in the second part stand for any text, as in file names; a name alone is a
-    node's. Raises InputError, which names ``field``, for what is not there and for a sort that the kind cannot hit.
+    node's. Raises InputError, which names ``field``, for what is not there and for a sort that is none of those that
+    the kind ``hits``.
 
     >>> from gnomon.model.cluster import Cluster, Node
     >>> from gnomon.model.resources import NOTHING
@@ -158,7 +155,7 @@ def resolve(targets: Sequence[str], scenario: Scenario, *, kind: Fault, field: s
     >>> resolve(["rack/r1", "n0"], scenario, kind=Fault.CRASH, field="faults[0].targets").nodes
     (0, 2, 3)
     """
-    return Directory(scenario).resolve(targets, kind=kind, field=field)
+    return Directory(scenario).resolve(targets, kind=kind, field=field, hits=hits)
 
 
 def _grouped(names: Iterable[str]) -> dict[str, tuple[int, ...]]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gnomon.control.faults import harmful
+from gnomon.control.faults.kind import Harm
 from gnomon.engine.log import Kind, Reason
-from gnomon.model.fault import Fault
 from gnomon.model.quantity import format_cpu, format_e4, format_memory
 from gnomon.model.resources import E4, NEVER, Resources
 from gnomon.report.columns import duration
@@ -25,7 +26,7 @@ TASKS_MAX = 3_000
 NAMED_NODES_MAX = 40
 OUTLINED_MAX = 1_500
 FAULTS_MAX = 2_000
-DOWN = (Fault.CRASH.value, Fault.REBOOT.value, Fault.PARTITION.value)
+DOWN = harmful(Harm.CUT_OFF)
 """The faults while which a node cannot be used."""
 
 GAP = 0.06

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.control.faults.checks import check
 from gnomon.engine.streams import stream
 from gnomon.insight.chaos.generate import ON_REQUEST, Space, applicable, kinds_of, ladder, mutate, schedule
 from gnomon.insight.chaos.schedules import INSTANTS, Schedule, in_order
@@ -18,7 +19,6 @@ from gnomon.model.operation import ControlPlane, Heartbeat, Operation, Probe
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario
 from gnomon.model.work import Task, Work
-from gnomon.recovery.faults import check
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ import pytest
 from gnomon.formats.yaml import parse_yaml
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, FailureProcess, Fault, Law
-from gnomon.systems.plain.fault_specs import AMOUNTS, FIELDS, KINDS, read_fault
+from gnomon.systems.plain.fault_specs import AMOUNT_KEYS, FIELDS, KINDS, read_fault
 
 S = 10**9
 M, H = 60 * S, 3600 * S
@@ -67,7 +67,7 @@ def test_means(text: str, expected: Failure | FailureProcess) -> None:
 
 @pytest.mark.unit
 def test_no_word_means_two_things() -> None:
-    words = [*KINDS, "trace", *FIELDS.values(), *{amount.key for amount in AMOUNTS.values()}]
+    words = [*KINDS, "trace", *FIELDS.values(), *AMOUNT_KEYS]
     assert len(words) == len(set(words))
     assert set(KINDS.values()) == set(Fault)
 

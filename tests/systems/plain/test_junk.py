@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gnomon.formats.yaml import Located, parse_yaml
 from gnomon.formats.yaml_write import as_yaml
 from gnomon.model.errors import InputError
-from gnomon.systems.plain.fault_specs import AMOUNTS, FIELDS, KINDS, read_fault
+from gnomon.systems.plain.fault_specs import AMOUNT_KEYS, FIELDS, KINDS, read_fault
 from gnomon.systems.plain.operation_specs import read_operation
 from gnomon.systems.plain.read import read_cluster, read_work
 from gnomon.systems.plain.recovery_specs import read_recovery
@@ -22,7 +22,7 @@ from gnomon.systems.plain.usage_specs import read_usage
 WORDS = [
     *KINDS,
     *FIELDS.values(),
-    *(amount.key for amount in AMOUNTS.values()),
+    *AMOUNT_KEYS,
     *("cpu memory disk disk-io store from to over leak base spike every for points trace gpus gpu_share").split(),
     *("retries on limit backoff in_place checkpoint exclude first factor most free jitter reset cost").split(),
     *("enforcement detection eviction orphans fence message speculation control budgets pressures pauses").split(),

@@ -13,26 +13,22 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from gnomon.control.faults import KINDS
+from gnomon.control.faults.kind import Kind
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.schedules import INSTANTS, Schedule, in_order
-from gnomon.model.cluster import Cluster, Node
+from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.fault import Failure, Fault
-from gnomon.model.operation import Heartbeat
-from gnomon.model.resources import E4
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
+from gnomon.recovery.targets import NODES, TASKS
 
 _T = TypeVar("_T")
 
-ON_REQUEST: Final = (Fault.CORDON, Fault.FAIL, Fault.CANCEL)
+ON_REQUEST: Final = tuple(fault for fault, kind in KINDS.items() if kind.on_request)
 """Kinds that are drawn only if they are asked for: they are no faults of the cluster."""
 
-_NODE_KINDS: Final = (
-    *(Fault.CRASH, Fault.REBOOT, Fault.SLOW, Fault.PARTITION, Fault.DRAIN, Fault.CORDON),
-    *(Fault.DISK_FULL, Fault.DEVICE, Fault.LEAK, Fault.DELAY, Fault.LOSS),
-)
-_SPEEDS: Final = (7_500, 5_000, 2_500, 1_000, 500)
-_CHANCES: Final = (1_000, 2_000, 5_000, 9_000)
 _TRIES: Final = 50
 _ONE_IN: Final = 4
 """One in so many faults strikes all nodes with a label, where there are labels."""
@@ -73,18 +69,14 @@ def space_of(facts: Facts, kinds: Sequence[Fault], most: int, accepts: Callable[
 
 def applicable(scenario: Scenario) -> tuple[Fault, ...]:
     """The kinds of faults that can do something in a scenario, in the order of :class:`~gnomon.model.fault.Fault`."""
-    cluster, operation = scenario.cluster, scenario.operation
-    silent = isinstance(operation.detection, Heartbeat) and not (
-        operation.detection.beat_ns or operation.detection.grace_ns
-    )
-    lacks = {
-        Fault.DISK_FULL: not any(node.machine.disk_bytes for node in cluster.nodes),
-        Fault.DEVICE: not any(node.capacity.gpus for node in cluster.nodes),
-        Fault.LEAK: not any(_memory(node) for node in cluster.nodes),
-        Fault.DELAY: silent,
-        Fault.LOSS: silent,
-    }
-    return tuple(kind for kind in Fault if not lacks.get(kind, False) and not (cluster.pool and kind in _NODE_KINDS))
+    return tuple(fault for fault, kind in KINDS.items() if _applies(kind, scenario))
+
+
+def _applies(kind: Kind, scenario: Scenario) -> bool:
+    cluster = scenario.cluster
+    if cluster.pool and NODES in kind.hits:
+        return False
+    return kind.fits(scenario) and (kind.on is None or any(kind.on(node) for node in cluster.nodes))
 
 
 def kinds_of(names: Sequence[str], scenario: Scenario, *, field: str = "kinds") -> tuple[Fault, ...]:
@@ -175,47 +167,38 @@ def _with_one_more(space: Space, before: Schedule, rng: np.random.Generator) -> 
     return before
 
 
-def _fault(space: Space, kind: Fault, rng: np.random.Generator) -> Failure:
+def _fault(space: Space, fault: Fault, rng: np.random.Generator) -> Failure:
     """One fault of a kind."""
-    at, length = _time(space, rng), _pick(rng, space.lengths)
-    cluster = space.scenario.cluster
-    match kind:
-        case Fault.KILL | Fault.CANCEL | Fault.FAIL:
-            return _on_task(space, kind, rng)
-        case Fault.LEADER:
-            members = space.scenario.operation.control.members
-            named = members > 1 and not _below(rng, 2)
-            return Failure(kind, at, length, (f"control/{_below(rng, members)}",) if named else ())
-        case Fault.PARTITION:
-            return Failure(kind, at, length, _side(space.scenario, rng))
-        case Fault.DEVICE:
-            node = _pick(rng, [node for node in cluster.nodes if node.capacity.gpus])
-            return Failure(kind, at, length, (f"node/{node.name}",), amount=_below(rng, node.capacity.gpus))
-        case Fault.DISK_FULL:
-            node = _pick(rng, [node for node in cluster.nodes if node.machine.disk_bytes])
-            left = node.machine.disk_bytes // _pick(rng, (2, 10, 100)) * _below(rng, 2)
-            return Failure(kind, at, length, (f"node/{node.name}",), amount=left)
-        case Fault.LEAK:
-            node = _pick(rng, [node for node in cluster.nodes if _memory(node)])
-            rate = max(_memory(node) * 10**9 // _pick(rng, space.lengths), 1)
-            return Failure(kind, at, length, (f"node/{node.name}",), amount=rate)
-        case Fault.SLOW:
-            return Failure(kind, at, length, _some_nodes(cluster, rng), amount=_pick(rng, _SPEEDS))
-        case Fault.LOSS:
-            return Failure(kind, at, length, _some_nodes(cluster, rng), amount=_pick(rng, _CHANCES))
-        case Fault.DELAY:
-            return Failure(kind, at, length, _some_nodes(cluster, rng), amount=_pick(rng, space.lengths))
-    return Failure(kind, at, length, _some_nodes(cluster, rng))
+    kind, draws = KINDS[fault], _Draws(space, rng)
+    at, length, node = _time(space, rng), draws.pick(space.lengths), None
+    if TASKS in kind.hits:
+        at, length, targets = _on_task(space, kind, rng)
+    elif kind.two_sides:
+        targets = _side(space.scenario, rng)
+    elif NODES not in kind.hits:
+        targets = _member(space.scenario, rng)
+    elif kind.on is not None:
+        node = draws.pick([node for node in space.scenario.cluster.nodes if kind.on(node)])
+        targets = (f"node/{node.name}",)
+    else:
+        targets = _some_nodes(space.scenario.cluster, rng)
+    amount = kind.amount.draw(draws, node) if kind.amount else 0
+    return Failure(fault, at, length, targets, amount=amount)
 
 
-def _on_task(space: Space, kind: Fault, rng: np.random.Generator) -> Failure:
-    """Aimed at a task while it runs, if nothing else goes wrong."""
+def _on_task(space: Space, kind: Kind, rng: np.random.Generator) -> tuple[int, int, tuple[str, ...]]:
+    """A task: while it runs, if nothing else goes wrong; what is no instant holds all the time."""
     task, begin, end = _pick(rng, space.starts or ((0, 0, space.busy_ns),))
     at = _on_grain(space, begin + _below(rng, max(end - begin, 1)))
     target = (f"task/{space.scenario.work.id(task)}",)
-    if kind is Fault.FAIL:
-        return Failure(kind, 0, space.busy_ns, target, amount=min(_pick(rng, _CHANCES), E4 // 2))
-    return Failure(kind, at, targets=target)
+    return (at, NEVER, target) if kind.instant else (0, space.busy_ns, target)
+
+
+def _member(scenario: Scenario, rng: np.random.Generator) -> tuple[str, ...]:
+    """A member of the control plane, or whoever leads."""
+    members = scenario.operation.control.members
+    named = members > 1 and not _below(rng, 2)
+    return (f"control/{_below(rng, members)}",) if named else ()
 
 
 def _side(scenario: Scenario, rng: np.random.Generator) -> tuple[str, ...]:
@@ -262,8 +245,22 @@ def _on_grain(space: Space, ns: int) -> int:
     return ns // space.grain_ns * space.grain_ns
 
 
-def _memory(node: Node) -> int:
-    return node.machine.memory_bytes or node.capacity.memory_bytes
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """What a kind draws its amount from."""
+
+    space: Space
+    rng: np.random.Generator
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return self.space.lengths
+
+    def below(self, most: int) -> int:
+        return _below(self.rng, most)
+
+    def pick(self, items: Sequence[_T]) -> _T:
+        return _pick(self.rng, items)
 
 
 def _below(rng: np.random.Generator, most: int) -> int:

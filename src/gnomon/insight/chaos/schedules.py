@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from gnomon.control.faults import KINDS
+from gnomon.control.faults.kind import Unit
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.quantity import format_duration, format_e4, format_memory
 from gnomon.model.resources import NEVER
@@ -12,10 +14,10 @@ from gnomon.model.resources import NEVER
 Schedule = tuple[Failure, ...]
 """Faults in order of time."""
 
-INSTANTS: Final = frozenset({Fault.KILL, Fault.CANCEL})
+INSTANTS: Final = frozenset(fault for fault, kind in KINDS.items() if kind.instant)
 """Kinds that are over when they have begun."""
 
-_KINDS: Final = tuple(Fault)
+_ORDER: Final = {fault: position for position, fault in enumerate(Fault)}
 
 
 def in_order(faults: Iterable[Failure]) -> Schedule:
@@ -24,7 +26,7 @@ def in_order(faults: Iterable[Failure]) -> Schedule:
 
 
 def _place(fault: Failure) -> tuple[object, ...]:
-    return fault.at_ns, _KINDS.index(fault.kind), fault.targets, fault.others, fault.for_ns, fault.amount
+    return fault.at_ns, _ORDER[fault.kind], fault.targets, fault.others, fault.for_ns, fault.amount
 
 
 def schedule_data(schedule: Schedule) -> list[list[Any]]:
@@ -53,18 +55,17 @@ def fault_data(fault: Failure) -> dict[str, Any]:
 
 
 def _amount(fault: Failure) -> str:
-    match fault.kind:
-        case Fault.SLOW | Fault.LOSS | Fault.FAIL:
-            return format_e4(fault.amount)
-        case Fault.DISK_FULL:
-            return f"{format_memory(fault.amount)} left"
-        case Fault.LEAK:
-            return f"{format_memory(fault.amount)}/s"
-        case Fault.DELAY:
-            return format_duration(fault.amount)
-        case Fault.DEVICE:
-            return str(fault.amount)
-    return ""
+    amount = KINDS[fault.kind].amount
+    return amount.told.format(_FORMATS[amount.unit](fault.amount)) if amount else ""
+
+
+_FORMATS: Final[Mapping[Unit, Callable[[int], str]]] = {
+    Unit.PART: format_e4,
+    Unit.BYTES: format_memory,
+    Unit.BYTES_A_SECOND: format_memory,
+    Unit.NS: format_duration,
+    Unit.NUMBER: str,
+}
 
 
 def told(fault: Mapping[str, Any]) -> str:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from gnomon.control.faults import KINDS
+from gnomon.control.faults.kind import Unit
 from gnomon.insight.chaos.generate import ladder
 from gnomon.insight.chaos.schedules import INSTANTS, Schedule, in_order
-from gnomon.model.fault import Failure, Fault
-from gnomon.model.resources import E4, NEVER
+from gnomon.model.fault import Failure
+from gnomon.model.resources import NEVER
 
 TRIALS_MAX = 400
 """How many runs making one schedule small may take."""
@@ -60,6 +62,7 @@ def shrink(schedule: Schedule, breaks: Callable[[Schedule], bool], *, grain_ns: 
 
     Two of three faults are needed here, and only from a minute on:
 
+    >>> from gnomon.model.fault import Fault
     >>> kinds = (Fault.CRASH, Fault.REBOOT, Fault.DRAIN)
     >>> crash, reboot, drain = (Failure(kind, 3_601 * 10**9, 90 * 10**9) for kind in kinds)
     >>> def breaks(tried):
@@ -129,14 +132,9 @@ def _fewer_targets(fault: Failure, grain_ns: int) -> Iterator[Failure]:
 
 def _milder(fault: Failure, grain_ns: int) -> Iterator[Failure]:
     """Half as bad: nearer to full speed, fewer messages lost, less delay, a slower leak, more of the disk left."""
-    now = fault.amount
-    half = {
-        Fault.SLOW: (now + E4) // 2 if now < 9_000 else now,
-        Fault.LOSS: now // 2 if now > 100 else now,
-        Fault.FAIL: now // 2 if now > 100 else now,
-        Fault.DELAY: _step_below(now, grain_ns),
-        Fault.LEAK: max(now // 2, 1),
-    }.get(fault.kind, now)
+    amount, now = KINDS[fault.kind].amount, fault.amount
+    lengths = ladder(grain_ns, now) if amount and amount.unit is Unit.NS else ()
+    half = amount.milder(now, lengths) if amount else now
     if half != now:
         yield replace(fault, amount=half)
 

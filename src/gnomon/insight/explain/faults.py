@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
+from gnomon.control import faults as kinds
+from gnomon.control.faults.kind import Unit, Words
 from gnomon.engine.log import Kind, Row
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import listed, percent, size, span
@@ -23,8 +26,8 @@ def fate_of_node(ground: Ground, row: int) -> str:
     notice = next((one for one in log.back(row) if one.kind is Kind.NOTICE), None)
     when, told = span(lost.t_ns), []
     if fault is not None:
-        kind = str(fault.details.get("kind", "fault"))
-        told.append(f"{_PAST.get(kind, f'had a fault ({kind})')} at {span(fault.t_ns)}")
+        past = _words(fault.details).past or f"had a fault ({fault.details.get('kind', 'fault')})"
+        told.append(f"{past} at {span(fault.t_ns)}")
     if notice is not None:
         told.append(f"was taken for lost {span(notice.value)} later" if notice.value else "was taken for lost at once")
         told.append(f"was given up at {when}" if lost.t_ns > notice.t_ns else "was given up then")
@@ -33,17 +36,6 @@ def fate_of_node(ground: Ground, row: int) -> str:
     else:
         told.append(f"was given up at {when}")
     return listed(told)
-
-
-_PAST = {
-    "crash": "crashed",
-    "reboot": "restarted",
-    "partition": "was cut off",
-    "leader": "lost touch with the control plane",
-    "delay": "was heard of too late",
-    "loss": "was not heard of, as messages were lost",
-    "device": "lost a device",
-}
 
 
 def named(targets: str) -> str:
@@ -66,74 +58,36 @@ def named(targets: str) -> str:
 
 def begins(facts: Facts, who: str) -> str:
     """A fault that begins, as a sentence. ``who``: whom it strikes."""
-    kind, amount = str(facts.get("kind", "")), int(facts.get("amount", 0))
-    time = span(int(facts["for_ns"])) if "for_ns" in facts else ""
-    lasts = f" for {time}" if time else ""
-    match kind:
-        case "crash":
-            return f"{who} crashes{f', and is back after {time}' if time else ''}"
-        case "reboot":
-            return f"{who} restarts{f', which takes {time}' if time else ''}"
-        case "slow":
-            return f"{who} runs at {percent(amount)} of its speed{lasts}"
-        case "disk-full":
-            return f"the disk of {who} fills up: {size(amount)} are left{lasts}"
-        case "device":
-            return f"{who} loses device {amount}{lasts}"
-        case "leak":
-            return f"something takes {size(amount)}/s of the memory of {who}{lasts}"
-        case "kill":
-            return f"the process of {who} is killed from outside"
-        case "partition":
-            return f"{who} {_is(who)} cut off from {_others(facts)}{lasts}"
-        case "delay":
-            return f"messages between {who} and the control plane come {span(amount)} late{lasts}"
-        case "loss":
-            return f"{percent(amount)} of the messages between {who} and the control plane are lost{lasts}"
-        case "leader":
-            return f"{who or 'the leader of the control plane'} stops{lasts}"
-        case "cordon":
-            return f"an operator closes {who} for new work{lasts}"
-        case "drain":
-            return f"an operator begins to empty {who}{f', and opens it after {time}' if time else ''}"
-        case "cancel":
-            return f"its user withdraws {who}"
-    return f"a fault strikes {who}{lasts}"
-
-
-def _is(who: str) -> str:
-    return "are" if " and " in who else "is"
-
-
-def _others(facts: Facts) -> str:
-    """The other side of a partition."""
-    return named(str(facts["others"])) if facts.get("others") else "all the rest"
+    words = _words(facts)
+    lasts = words.lasts.format(time=span(int(facts["for_ns"]))) if "for_ns" in facts else ""
+    return _told(words.begins, facts, who or words.nobody[0]) + lasts
 
 
 def ends(facts: Facts, who: str) -> str:
     """A fault that is over, as a sentence."""
-    match str(facts.get("kind", "")):
-        case "crash":
-            return f"{who} is back, empty"
-        case "reboot":
-            return f"{who} has restarted"
-        case "slow":
-            return f"{who} runs at full speed again"
-        case "disk-full":
-            return f"the disk of {who} is free again"
-        case "device":
-            return f"the device of {who} is there again"
-        case "leak":
-            return f"what took the memory of {who} is gone"
-        case "partition":
-            return f"{who} {_is(who)} joined to {_others(facts)} again"
-        case "delay" | "loss":
-            return f"messages between {who} and the control plane arrive again"
-        case "leader":
-            return f"{who or 'who led the control plane'} is there again"
-        case "cordon" | "drain":
-            return f"the operator is done with {who}"
-    return f"the fault of {who} is over"
+    words = _words(facts)
+    return _told(words.ends, facts, who or words.nobody[1])
+
+
+def _told(text: str, facts: Facts, who: str) -> str:
+    kind, amount = kinds.named(facts.get("kind")), int(facts.get("amount", 0))
+    others = named(str(facts["others"])) if facts.get("others") else "all the rest"
+    unit = kind.amount.unit if kind and kind.amount else Unit.NUMBER
+    return text.format(who=who, are="are" if " and " in who else "is", amount=_AMOUNTS[unit](amount), others=others)
+
+
+def _words(facts: Facts) -> Words:
+    kind = kinds.named(facts.get("kind"))
+    return kind.words if kind else Words()
+
+
+_AMOUNTS: Final[Mapping[Unit, Callable[[int], str]]] = {
+    Unit.PART: percent,
+    Unit.BYTES: size,
+    Unit.BYTES_A_SECOND: size,
+    Unit.NS: span,
+    Unit.NUMBER: str,
+}
 
 
 def struck(ground: Ground, fault: Row) -> str:

@@ -13,6 +13,7 @@ from gnomon.insight.explain.losses import failures, loss
 from gnomon.insight.explain.phrases import counted, percent, span
 from gnomon.insight.explain.sentences_recovery import brake, budget, last
 from gnomon.insight.explain.situation import rows_of
+from gnomon.insight.outages import STOPPED
 from gnomon.model.resources import NEVER
 from gnomon.recovery.checkpoint import plan_ns
 
@@ -170,7 +171,7 @@ def stopped_by(ground: Ground, task: int) -> int:
     if what.state[task] != State.RUNNING or node < 0:
         return -1
     faults = ((log.kind == Kind.FAULT) & (log.node == node) & (log.t_ns >= start)).nonzero()[0].tolist()
-    stops = [row for row in faults if log.details.get(row, {}).get("kind") in ("crash", "reboot")]
+    stops = [row for row in faults if log.details.get(row, {}).get("kind") in STOPPED]
     return next((row for row in stops if not ((log.kind == Kind.HEAL) & (log.cause == row)).any()), -1)
 
 

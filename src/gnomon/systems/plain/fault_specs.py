@@ -9,10 +9,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, create_model
 
+from gnomon.control import faults
+from gnomon.control.faults.kind import Unit
 from gnomon.formats.schema import COUNT_MAX, Duration, Memory, Name, validated, whole
 from gnomon.formats.yaml import Located
 from gnomon.model.errors import unknown_name
@@ -24,25 +26,17 @@ KINDS: Final = {kind.value: kind for kind in Fault}
 """The kinds by the keys that they are."""
 
 
-class AmountField(NamedTuple):
-    """What the amount of a kind is called in a file, and how it is written; ``least``: what it is if it is left out
-    (None: it may not be)."""
-
-    key: str
-    type: Any
-    default: int | None = None
-
-
-AMOUNTS: Final[dict[Fault, AmountField]] = {
-    Fault.SLOW: AmountField("speed", Chance),
-    Fault.DISK_FULL: AmountField("left", Memory, 0),
-    Fault.DEVICE: AmountField("number", Annotated[int, BeforeValidator(whole(0, COUNT_MAX))], 0),
-    Fault.LEAK: AmountField("rate", Rate),
-    Fault.FAIL: AmountField("chance", Chance),
-    Fault.LOSS: AmountField("chance", Chance),
-    Fault.DELAY: AmountField("by", Duration),
+_UNITS: Final[dict[Unit, Any]] = {
+    Unit.PART: Chance,
+    Unit.BYTES: Memory,
+    Unit.BYTES_A_SECOND: Rate,
+    Unit.NS: Duration,
+    Unit.NUMBER: Annotated[int, BeforeValidator(whole(0, COUNT_MAX))],
 }
-"""The kinds that have an amount."""
+"""How amounts are written."""
+
+AMOUNT_KEYS: Final = tuple(dict.fromkeys(kind.amount.key for kind in faults.KINDS.values() if kind.amount))
+"""What the amounts of all kinds are called in a file."""
 
 FIELDS: Final = {
     "at_ns": "at",
@@ -102,11 +96,11 @@ _OF_PROCESSES: Final = frozenset(field.alias or name for name, field in ProcessS
 def _spec(kind: Fault, base: type[Part]) -> type[Part]:
     """The model of one kind of fault."""
     fields: dict[str, Any] = {"targets": (_Targets, Field(alias=kind.value))}
-    if kind is Fault.PARTITION:
+    if faults.KINDS[kind].two_sides:
         fields["others"] = (_Targets, Field(default_factory=list, alias="from"))
-    if amount := AMOUNTS.get(kind):
+    if amount := faults.KINDS[kind].amount:
         default = ... if amount.default is None else amount.default
-        fields["amount"] = (amount.type, Field(default=default, alias=amount.key))
+        fields["amount"] = (_UNITS[amount.unit], Field(default=default, alias=amount.key))
     return create_model(f"{kind.name}_{base.__name__}", __base__=base, **fields)
 
 
@@ -138,7 +132,7 @@ def _kind(document: Located) -> Fault:
         return KINDS[found[0]]
     if found:
         raise document.error("a fault is of one kind", found=", ".join(found), allowed="one of them")
-    known = {*FIELDS.values(), *(amount.key for amount in AMOUNTS.values())}
+    known = {*FIELDS.values(), *AMOUNT_KEYS}
     for key in document.value:
         if key not in known:
             unknown = unknown_name("kind of fault", key, (*KINDS, "trace"))

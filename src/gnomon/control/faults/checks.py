@@ -8,30 +8,17 @@ from dataclasses import fields
 from itertools import pairwise
 from math import isfinite
 
+from gnomon.control.faults import KINDS
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, FailureProcess, Fault, Law
-from gnomon.model.resources import E4, NEVER
+from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.processes import SHAPES
-from gnomon.recovery.targets import NOBODY, Directory, Targets
+from gnomon.recovery.targets import MEMBERS, NOBODY, NODES, Directory, Targets
 
 EXPECTED_MAX = 5_000_000
 """How many faults of one target may be expected of a process within the horizon."""
-
-_AMOUNTS: dict[Fault, tuple[int, int, str]] = {
-    Fault.SLOW: (0, E4, "the speed: 0 to 10000, in 1/10,000 of full speed"),
-    Fault.FAIL: (0, E4, "the chance: 0 to 10000, in 1/10,000 an attempt"),
-    Fault.LOSS: (0, E4, "the chance: 0 to 10000, in 1/10,000 a message"),
-    Fault.DISK_FULL: (0, NEVER, "bytes left: 0 or more"),
-    Fault.DEVICE: (0, NEVER, "the device's number, from 0"),
-    Fault.LEAK: (1, NEVER, "bytes per second: 1 or more"),
-    Fault.DELAY: (0, NEVER, "ns: 0 or more"),
-}
-"""The least and the largest amount of the kinds that have one, and what it is."""
-
-_STOPS = (Fault.CRASH, Fault.REBOOT)
-"""What cannot happen to a node to which it is happening."""
 
 _Span = tuple[int, int, int, str]
 
@@ -107,12 +94,12 @@ def _within(at_ns: int, field: str, horizon_ns: int) -> None:
 
 def _sides(fault: Failure | FailureProcess, directory: Directory, field: str) -> tuple[Targets, Targets]:
     """Whom the fault hits, and the other side of a partition."""
-    kind = fault.kind
-    targets = directory.resolve(fault.targets, kind=kind, field=f"{field}.targets")
-    if not targets and kind is not Fault.LEADER:
+    kind, hits = fault.kind, KINDS[fault.kind].hits
+    targets = directory.resolve(fault.targets, kind=kind, field=f"{field}.targets", hits=hits)
+    if not targets and not KINDS[kind].words.nobody[0]:
         allowed = "one target or more" if not fault.targets else "what the scenario has"
         raise InputError(f"a fault of kind {kind.value} that hits nobody", field=f"{field}.targets", allowed=allowed)
-    if kind is not Fault.PARTITION:
+    if not KINDS[kind].two_sides:
         if fault.others:
             problem = f"a fault of kind {kind.value} has no other side"
             raise InputError(problem, field=f"{field}.others", found=fault.others)
@@ -122,7 +109,7 @@ def _sides(fault: Failure | FailureProcess, directory: Directory, field: str) ->
         if not others:
             raise InputError("nobody is left on the other side", field=f"{field}.targets", found=fault.targets)
         return targets, others
-    others = directory.resolve(fault.others, kind=kind, field=f"{field}.others")
+    others = directory.resolve(fault.others, kind=kind, field=f"{field}.others", hits=hits)
     if targets.meets(others):
         common = directory.each(_common(targets, others))[0][0]
         raise InputError("on both sides of the partition", field=f"{field}.others", found=common)
@@ -137,31 +124,34 @@ def _common(targets: Targets, others: Targets) -> Targets:
 
 
 def _check_amount(fault: Failure | FailureProcess, targets: Targets, cluster: Cluster, field: str) -> None:
-    kind, amount, field = fault.kind, fault.amount, f"{field}.amount"
-    if kind not in _AMOUNTS:
+    kind, amount, field = KINDS[fault.kind].amount, fault.amount, f"{field}.amount"
+    if kind is None:
         if amount:
-            raise InputError(f"a fault of kind {kind.value} has no amount", field=field, found=amount, allowed="0")
+            raise InputError(
+                f"a fault of kind {fault.kind.value} has no amount", field=field, found=amount, allowed="0"
+            )
         return
-    least, most, what = _AMOUNTS[kind]
-    if not least <= amount <= most:
-        raise InputError("out of range", field=field, found=amount, allowed=what)
-    if kind is Fault.DEVICE:
-        for node in (cluster.nodes[index] for index in targets.nodes):
-            if amount >= node.capacity.gpus:
-                allowed = f"0 to {node.capacity.gpus - 1}" if node.capacity.gpus else "a node with devices"
-                raise InputError(f"node {node.name!r} has no such device", field=field, found=amount, allowed=allowed)
+    if not kind.least <= amount <= kind.most:
+        raise InputError("out of range", field=field, found=amount, allowed=kind.what)
+    for node in targets.nodes:
+        try:
+            kind.check(cluster.nodes[node], amount)
+        except InputError as error:
+            raise error.at(field=field) from None
 
 
 def _exclusive(kind: Fault, targets: Targets, others: Targets, cluster: Cluster) -> Iterator[tuple[Hashable, str]]:
     """What must not be under two such faults at a time: a key, and what it is called."""
-    if kind in _STOPS:
-        for node in targets.nodes:
-            yield ("node", node), f"crashes or reboots of node {cluster.nodes[node].name!r}"
-    elif kind is Fault.LEADER:
-        for member in targets.control:
-            yield ("member", member), f"stops of control member {member}"
-    elif kind is Fault.PARTITION:
-        yield frozenset(((targets.nodes, targets.control), (others.nodes, others.control))), "partitions"
+    what = KINDS[kind].excludes
+    if not what:
+        return
+    if KINDS[kind].two_sides:
+        yield (what, frozenset(((targets.nodes, targets.control), (others.nodes, others.control)))), what
+        return
+    for node in targets.nodes:
+        yield (what, NODES, node), f"{what} of node {cluster.nodes[node].name!r}"
+    for member in targets.control:
+        yield (what, MEMBERS, member), f"{what} of control member {member}"
 
 
 def _check_overlaps(spans: list[_Span]) -> None:
