@@ -258,6 +258,14 @@ class TestPythonScenario:
         with pytest.raises(InputError, match="no such file"):
             load_scenario(tmp_path / "absent.py")
 
+    def test_can_import_what_stands_beside_it(self, tmp_path: Path) -> None:
+        put(tmp_path, "SIZE = 8\n", "sizes_beside.py")
+        text = (
+            "import sizes_beside\nscenario = Scenario(Cluster.of_processors(sizes_beside.SIZE), Work.from_tasks([]))\n"
+        )
+        (scenario,) = load_scenario(put(tmp_path, self.HEAD + text, "s.py"))
+        assert scenario.cluster == Cluster.of_processors(8)
+
 
 class TestParts:
     """Clusters and work by themselves."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gnomon.api.simulating import warm_up
 from tests.shared import ROOT
 
 SCRIPT = """
@@ -38,3 +39,17 @@ def test_a_script_without_a_guard_may_compare(tmp_path: Path, read: str) -> None
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert [line.partition(":")[0] for line in ended.stdout.splitlines()] == ["Run(fcfs", "Run(sjf"]
+
+
+@pytest.mark.unit
+def test_kernels_are_made_for_the_systems_that_are_compared_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr("gnomon.engine.fast.compiled", lambda kernel: made.append(kernel.__module__))
+    warm_up([])
+    assert not made
+    warm_up(["slurm"])
+    assert {"gnomon.scheduling.pipeline", "gnomon.systems.slurm.columnar.clock"} <= set(made)
+    made.clear()
+    warm_up(["plain"])
+    assert "gnomon.scheduling.pipeline" in made
+    assert not any(module.startswith("gnomon.systems") for module in made)

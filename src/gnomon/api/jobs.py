@@ -7,15 +7,12 @@ Paths in it are relative to the file.
 from __future__ import annotations
 
 import os
-import sys
-import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from gnomon.api.python_file import run_python
 from gnomon.backends.local_text import lines
 from gnomon.dataflow import Dataflow, Graph
 from gnomon.dataflow.splits import BLOCK_BYTES, Split, is_splittable, split_file
@@ -67,7 +64,7 @@ def find_job(path: str | os.PathLike[str]) -> Job | None:
     """The job of a Python file, None where none of its variables holds one. Raises InputError as :func:`load_job`."""
     file = os.fspath(path)
     read_start(file)
-    names = _run(file)
+    names = run_python(file)
     flows = {name: value for name, value in names.items() if isinstance(value, Dataflow)}
     flow = flows.get("flow")
     if flow is None:
@@ -128,36 +125,3 @@ def files_of(stage: Stage, job: Job) -> list[Path]:
 
 def _said(path: Path, job: Job) -> str:
     return path.relative_to(job.folder).as_posix() if path.is_relative_to(job.folder) else str(path)
-
-
-def _run(file: str) -> Mapping[str, Any]:
-    """The variables of a Python file that is run. It can import what stands beside it, and it stays imported, so that
-    its functions can be told to other processes by name."""
-    name = f"gnomon_job_{Path(file).stem}"
-    spec = spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise InputError("not a Python file", file=file, allowed="a file job.py")
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    beside = str(Path(file).resolve().parent)
-    sys.path.insert(0, beside)
-    try:
-        spec.loader.exec_module(module)
-    except InputError as error:
-        raise error.at(file=file, line=_line(error, file)) from None
-    except (Exception, SystemExit) as error:
-        message = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0]
-        raise InputError(f"{type(error).__name__}: {message}", file=file, line=_line(error, file)) from error
-    finally:
-        if beside in sys.path:
-            sys.path.remove(beside)
-    return vars(module)
-
-
-def _line(error: BaseException, file: str) -> int | None:
-    """The line of a file at which it failed."""
-    if isinstance(error, SyntaxError):
-        return error.lineno
-    own = os.path.abspath(file)  # as Python calls it, wherever it is run from
-    here = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in (file, own)]
-    return here[-1] if here else None

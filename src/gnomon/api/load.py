@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import runpy
-import traceback
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
@@ -18,6 +16,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from gnomon import traces
+from gnomon.api.python_file import raised_by, run_python
 from gnomon.api.recognise import PLAIN, SCENARIO, is_scenario, recognise
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import Path, read_start
@@ -147,17 +146,10 @@ def joined(works: Sequence[Work]) -> Work:
 def _of_python(file: str) -> list[Scenario]:
     """Run a Python file, and take what it calls ``scenario``. What it raises is an InputError with its line."""
     read_start(file)
-    try:
-        names = runpy.run_path(file)
-        made = names.get("scenario")
+    names = run_python(file)
+    made = names.get("scenario")
+    with raised_by(file):
         made = made() if callable(made) else made
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
-        message = str(error).partition("\n")[0]
-        raise InputError(f"{type(error).__name__}: {message}", file=file, line=line) from error
     if made is None and any(type(value).__name__ == "Dataflow" for value in names.values()):
         allowed = ", ".join(name for name, system in SYSTEMS.items() if system.jobs)
         raise InputError("a job of dataflow: which system runs it?", file=file, field="--system", allowed=allowed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -108,7 +107,7 @@ def _recorded(entry: Located, cluster: Cluster, until_ns: int) -> tuple[Faults, 
     from gnomon.traces import failures
 
     spec = validated(_Trace, Located({key: entry.value[key] for key in _OWN if key in entry.value}, *_place(entry)))
-    path = _beside(entry, spec.trace)
+    path = entry.at("trace").beside()
     length_ns = min(until_ns, NEVER if spec.length is None else spec.length)
     offset_ns, window_ns = spec.offset, length_ns if length_ns < NEVER else None
     try:
@@ -120,8 +119,8 @@ def _recorded(entry: Located, cluster: Cluster, until_ns: int) -> tuple[Faults, 
             if key not in named:
                 unknown = unknown_name("field", key, (*_OWN, *named))
                 raise entry.error(unknown.problem, key, allowed=unknown.allowed)
-        if isinstance(nodes := options.get("nodes"), str):
-            options["nodes"] = _beside(entry, nodes)
+        if isinstance(options.get("nodes"), str):
+            options["nodes"] = entry.at("nodes").beside()
         outages = failures.read(path, format=spec.format, **options)
         said = failures.notes_of(outages, cluster, offset_ns=offset_ns, window_ns=window_ns)
         found = failures.failures_of(outages, cluster, offset_ns=offset_ns, window_ns=window_ns)
@@ -132,8 +131,3 @@ def _recorded(entry: Located, cluster: Cluster, until_ns: int) -> tuple[Faults, 
 
 def _place(entry: Located) -> tuple[str | None, Place | None, Steps]:
     return entry.file, entry.place, entry.path
-
-
-def _beside(entry: Located, path: str) -> str:
-    """A path in a scenario is relative to the scenario's folder."""
-    return os.path.join(os.path.dirname(entry.file or ""), path)

@@ -8,7 +8,7 @@ mapping of its parts, or a list of variants; and what else :class:`ScenarioSpec`
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import is_dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -20,24 +20,24 @@ from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.native import read_native
 from gnomon.api.recognise import SYSTEMS_TO_COME, native_system
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
-from gnomon.api.scenario_native import NATIVE_KEYS, beside, native_files, parts, read_options
+from gnomon.api.scenario_native import NATIVE_KEYS, native_files, parts, read_options
+from gnomon.api.scenario_places import loaded, placed
+from gnomon.api.scenario_policy import read_policies
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
 from gnomon.model.cluster import Cluster
-from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.errors import unknown_name
 from gnomon.model.operation import Operation
 from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER
-from gnomon.model.scenario import Limits, Policy, Scenario, Tenant
+from gnomon.model.scenario import Limits, Scenario, Tenant
 from gnomon.model.work import Note, Work
-from gnomon.scheduling.policy import BACKFILLS, ORDERS, PLACEMENTS, parse_policy
 from gnomon.systems.plain.operation_specs import read_operation
 from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
 from gnomon.systems.plain.recovery_specs import read_recovery
 
 _A = TypeVar("_A")
-_B = TypeVar("_B")
 
 _NEAR_MAX = 10_000
 
@@ -49,15 +49,6 @@ class LimitsSpec(Spec):
 
     events: Annotated[int, BeforeValidator(whole(1, 2**40))] = Limits().events
     repeats: Count = Limits().repeats
-
-
-class PolicySpec(Spec):
-    """A policy by its parts. ``options``: by part and name, what the command line has after the colon."""
-
-    order: str | None = None
-    backfill: str | None = None
-    placement: str | None = None
-    options: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class ScenarioSpec(Spec):
@@ -109,52 +100,22 @@ def read_scenarios(document: Located, *, until_ns: int | None = None, nodes: str
     spec = validated(ScenarioSpec, document)
     if until_ns is not None:
         spec = spec.model_copy(update={"until": until_ns})
-    if spec.system not in SYSTEMS:
-        if spec.system in SYSTEMS_TO_COME:
-            raise document.error(
-                "this system is not modelled yet", "system", found=spec.system, allowed=", ".join(SYSTEMS)
-            )
-        raise _placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
-    notes: list[Note] = []
-    if runs_jobs(spec.system):
-        native: Scenario | None = _job(document, spec)
-    else:
-        native = _native(document, spec.until, nodes) if spec.system != "plain" else None
-    for key in NATIVE_KEYS if native is None else ():
-        if document.value.get(key) is not None:
-            raise document.error(
-                "only native files of a system have that", key, allowed=f"system: {', '.join(SYSTEMS)}"
-            )
-    if native is None:
-        if spec.work is None:
-            raise document.error("this is missing", "work")
-        recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
-        work = _work(document.at("work"), recovery)
-        cluster = _cluster(document, work, notes)
-    else:
-        cluster, work = native.cluster, native.work
+    base = _base(document, spec, nodes)
+    cluster = base.cluster
     if spec.reservations is not None:
         windows = read_reservations(document.at("reservations"), cluster)
         cluster = replace(cluster, reservations=(*cluster.reservations, *windows))
     listed = Listed() if spec.faults is None else read_faults(document.at("faults"), cluster, until_ns=spec.until)
-    notes += listed.notes
-    operation = _operation(document, Operation() if native is None else native.operation)
-    if not operation.control.quorum:
-        text = "of several leaders at a time only the first one decides in the simulation"
-        notes.append(Note("not modelled", "operation.control.quorum", text))
-    if native is not None and spec.policy is not None:
-        notes.append(Note("not modelled", "policy", f"{spec.system} places by a configuration of its own"))
+    operation = _operation(document, base.operation)
     tenants, tenants_by = _tenants(spec, document)
-    scenario = Scenario(
-        cluster,
-        replace(work, notes=(*work.notes, *notes)),
+    scenario = replace(
+        base,
+        cluster=cluster,
+        work=replace(base.work, notes=(*base.work.notes, *listed.notes, *_not_modelled(spec, operation))),
         system=spec.system,
         seed=spec.seed,
         limits=Limits(events=spec.limits.events, until_ns=spec.until, repeats=spec.limits.repeats),
-        kill_at_limit=spec.kill_at_limit if native is None else native.kill_at_limit,
-        gang=spec.gang if native is None else native.gang,
         preempt=spec.preempt,
-        native=None if native is None else native.native,
         tenants_by=tenants_by,
         tenants=tenants,
         name=spec.name or _stem(document.file),
@@ -167,7 +128,48 @@ def read_scenarios(document: Located, *, until_ns: int | None = None, nodes: str
         _check_names(scenario, document)
     if listed.faults:
         check_faults(scenario, document.at("faults"), listed.origins)
-    return [replace(scenario, policy=policy) for policy in _policies(document)]
+    return [replace(scenario, policy=policy) for policy in read_policies(document)]
+
+
+def _base(document: Located, spec: ScenarioSpec, nodes: str | None) -> Scenario:
+    """What runs where, and what the system alone decides of it."""
+    if spec.system not in SYSTEMS:
+        if spec.system in SYSTEMS_TO_COME:
+            raise document.error(
+                "this system is not modelled yet", "system", found=spec.system, allowed=", ".join(SYSTEMS)
+            )
+        raise placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
+    if runs_jobs(spec.system):
+        return _job(document, spec)
+    if spec.system != "plain":
+        return _native(document, spec.until, nodes)
+    return _plain(document, spec)
+
+
+def _not_modelled(spec: ScenarioSpec, operation: Operation) -> Iterator[Note]:
+    """What a document says that changes nothing."""
+    if not operation.control.quorum:
+        text = "of several leaders at a time only the first one decides in the simulation"
+        yield Note("not modelled", "operation.control.quorum", text)
+    if spec.system != "plain" and spec.policy is not None:
+        yield Note("not modelled", "policy", f"{spec.system} places by a configuration of its own")
+
+
+def _plain(document: Located, spec: ScenarioSpec) -> Scenario:
+    """Tasks and nodes written in place, or in files of Gnomon's own vocabulary, or traces."""
+    for key in NATIVE_KEYS:
+        if document.value.get(key) is not None:
+            raise document.error(
+                "only native files of a system have that", key, allowed=f"system: {', '.join(SYSTEMS)}"
+            )
+    if spec.work is None:
+        raise document.error("this is missing", "work")
+    recovery = Recovery() if spec.recovery is None else read_recovery(document.at("recovery"))
+    work = _work(document.at("work"), recovery)
+    notes: list[Note] = []
+    cluster = _cluster(document, work, notes)
+    work = replace(work, notes=(*work.notes, *notes))
+    return Scenario(cluster, work, kill_at_limit=spec.kill_at_limit, gang=spec.gang)
 
 
 def _native(document: Located, until_ns: int, nodes: str | None) -> Scenario:
@@ -178,7 +180,7 @@ def _native(document: Located, until_ns: int, nodes: str | None) -> Scenario:
     }
     options = read_options(document, until_ns)
     clusters = named["cluster"] if nodes is None else [nodes]
-    return _loaded(
+    return loaded(
         lambda work: read_native(document.value["system"], clusters, work, **options), named["work"], document
     )
 
@@ -199,18 +201,18 @@ def _job(document: Located, spec: ScenarioSpec) -> Scenario:
     if isinstance(cluster, dict):
         cluster = read_cluster(document.at("cluster"))
     elif isinstance(cluster, str) and not is_number(cluster):
-        cluster = beside(document.at("cluster"))
+        cluster = document.at("cluster").beside()
     read = partial(
         read_job_scenario, spec.system, cluster=cluster, options=options, seed=spec.seed, until_ns=spec.until
     )
-    return _loaded(read, files, document)
+    return loaded(read, files, document)
 
 
 def _work_files(document: Located) -> list[str]:
     """The files that paths stand for; the folder of a log that is one of several files is kept as it is."""
     found = []
     for part in parts(document):
-        path = beside(part)
+        path = part.beside()
         found += [path] if native_system(path) is not None else native_files(part)
     return found
 
@@ -242,10 +244,10 @@ def _work(document: Located, recovery: Recovery) -> Work:
     """Paths, one or several, or tasks in place; ``recovery``: of tasks that say nothing of it."""
     load = partial(load_work, recovery=recovery)
     if isinstance(document.value, str):
-        return _loaded(load, [beside(document)], document)
+        return loaded(load, [document.beside()], document)
     if isinstance(document.value, list) and document.value and all(isinstance(item, str) for item in document.value):
-        paths = [beside(document.at(position)) for position in range(len(document.value))]
-        return _loaded(load, paths, document)
+        paths = [document.at(position).beside() for position in range(len(document.value))]
+        return loaded(load, paths, document)
     if isinstance(document.value, list | dict):
         return read_work(document, recovery=recovery)
     raise document.error("no work", allowed="a path, a list of paths, or a list of tasks")
@@ -262,10 +264,10 @@ def _cluster(document: Located, work: Work, notes: list[Note]) -> Cluster:
         return Cluster.of_processors(work.processors)
     part = document.at("cluster")
     if isinstance(given, int) and not isinstance(given, bool):
-        return _loaded(load_cluster, given, part)
+        return loaded(load_cluster, given, part)
     if isinstance(given, str):
-        path = beside(part)
-        return _loaded(load_cluster, given if is_number(given) and not os.path.exists(path) else path, part)
+        path = part.beside()
+        return loaded(load_cluster, given if is_number(given) and not os.path.exists(path) else path, part)
     if isinstance(given, dict):
         return read_cluster(part)
     raise part.error("no cluster", found=given, allowed="a path, a number of processors, or nodes: [...]")
@@ -277,7 +279,7 @@ def _check_names(scenario: Scenario, document: Located) -> None:
     zone = operation.eviction.zone
     labels = {label for node in cluster.nodes for label, _ in node.labels}
     if zone and zone not in labels and _says(document.value, "operation", "eviction", "zone"):
-        raise _placed(unknown_name("label of nodes", zone, labels), document, "operation", "eviction", "zone")
+        raise placed(unknown_name("label of nodes", zone, labels), document, "operation", "eviction", "zone")
     named = [(place, budget.job) for place, budget in enumerate(operation.budgets) if budget.job != "*"]
     jobs = {work.job_name(task) for task in range(len(work))} if named else set()
     for place, job in named:
@@ -295,59 +297,9 @@ def _says(value: Any, *keys: str) -> bool:
     return True
 
 
-def _policies(document: Located) -> list[Policy]:
-    given = document.value.get("policy")
-    if given is None:
-        return [Policy()]
-    part = document.at("policy")
-    if not isinstance(given, list):
-        return [_policy(part)]
-    if not given:
-        raise part.error("a list without a policy")
-    return [_policy(part.at(position)) for position in range(len(given))]
-
-
-def _policy(document: Located) -> Policy:
-    """Text as on the command line, or a mapping of parts."""
-    text = document.value
-    if isinstance(text, dict):
-        text = _policy_text(document)
-    if not isinstance(text, str):
-        raise document.error("a policy is text, or a mapping of order, backfill, placement and options", found=text)
-    try:
-        return parse_policy(text)
-    except InputError as error:
-        raise _placed(error, document) from None
-
-
-def _policy_text(document: Located) -> str:
-    """A mapping of parts as the command line writes them."""
-    spec = validated(PolicySpec, document)
-    parts: dict[str, str] = {}
-    for kind, names in (("order", ORDERS), ("backfill", BACKFILLS), ("placement", PLACEMENTS)):
-        if part := getattr(spec, kind):
-            name = part.partition(":")[0]
-            if name not in names:
-                raise _placed(unknown_name(kind, name, names), document, kind)
-            if "+" in part:
-                raise document.error("one part is wanted", kind, found=part)
-            parts[name] = part
-    if not parts:
-        raise document.error("a policy without a part", allowed="order, backfill, placement")
-    for name, options in spec.options.items():
-        if name not in parts:
-            raise document.error("options of a part that this policy does not have", "options", name)
-        for key, value in options.items():
-            word = ("no", "yes")[value] if isinstance(value, bool) else str(value)
-            if set("+,:=") & {*key, *word}:
-                raise document.error("not a value of this option", "options", name, key, found=value)
-            parts[name] += f"{',' if ':' in parts[name] else ':'}{key}={word}"
-    return "+".join(parts.values())
-
-
 def _tenants(spec: ScenarioSpec, document: Located) -> tuple[Sequence[Tenant], str]:
     if spec.tenants_by not in ("", "user", "queue"):
-        raise _placed(unknown_name("kind of tenant", spec.tenants_by, ("user", "queue")), document, "tenants_by")
+        raise placed(unknown_name("kind of tenant", spec.tenants_by, ("user", "queue")), document, "tenants_by")
     for name, by in _TENANTS.items():
         if getattr(spec, name) is not None:
             return read_tenants(document.at(name)), spec.tenants_by or by or "user"
@@ -356,31 +308,3 @@ def _tenants(spec: ScenarioSpec, document: Located) -> tuple[Sequence[Tenant], s
 
 def _stem(file: str | None) -> str:
     return os.path.splitext(os.path.basename(file or ""))[0]
-
-
-def _loaded(load: Callable[[_A], _B], argument: _A, document: Located) -> _B:
-    """What a file or number in the document stands for; an error that names no file is about the document."""
-    try:
-        return load(argument)
-    except InputError as error:
-        raise error if error.file else _placed(error, document) from None
-
-
-def _placed(error: InputError, document: Located, *path: str | int) -> InputError:
-    """An error that knows no place, at a place of the document: else where it says what the error is about."""
-    path = path or _path_of(error, document.value)
-    known = not error.field or document.field(*path).startswith(error.field)
-    known = known or path == _path_of(error, document.value) != ()
-    detail = "" if known else f"{error.field}: "
-    return document.error(detail + error.problem, *path, found=error.found, allowed=error.allowed)
-
-
-def _path_of(error: InputError, value: Any) -> tuple[str, ...]:
-    """The option under ``conf``, or the field, that an error names; nothing where the document does not have it."""
-    name = error.field or ""
-    if not isinstance(value, dict):
-        return ()
-    option, options = name.removeprefix("conf."), value.get("conf")
-    if isinstance(options, dict) and option in options:
-        return "conf", option
-    return (name,) if name in value else ()

@@ -6,7 +6,6 @@ cluster runs. Paths are relative to the scenario.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from gnomon.formats.files import files_in
@@ -45,7 +44,7 @@ def _change(document: Located) -> tuple[int, list[str]]:
 
 def native_files(document: Located) -> list[str]:
     """The files that paths stand for: each itself, or those of a folder."""
-    return [file for part in parts(document) for file in files_in(beside(part))]
+    return [file for part in parts(document) for file in files_in(part.beside())]
 
 
 def parts(document: Located) -> list[Located]:
@@ -56,8 +55,3 @@ def parts(document: Located) -> list[Located]:
         if not isinstance(part.value, str):
             raise part.error("a native file is wanted", found=part.value, allowed="a path, or a list of paths")
     return found
-
-
-def beside(document: Located) -> str:
-    """A path in a scenario is relative to the scenario's folder."""
-    return os.path.join(os.path.dirname(document.file or ""), document.value)

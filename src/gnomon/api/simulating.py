@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -122,8 +122,7 @@ def compare(
     Scenarios with Python functions, which cannot be sent to another process, run in this one.
     """
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
-    if any(_worth_compiling(scenario) for scenario in scenarios):
-        _warm_up()  # once, here, rather than in each process
+    warm_up({scenario.system for scenario in scenarios if _worth_compiling(scenario)})
     if workers <= 1 or not all(can_be_sent(scenario) for scenario in scenarios):
         return [simulate(scenario, progress=progress) for scenario in scenarios]
     with side_by_side(workers) as submit:
@@ -188,11 +187,19 @@ def _speed_up(control: Control) -> None:
     control.speed_up(compiled, Block)
 
 
-def _warm_up() -> None:
+def warm_up(systems: Collection[str]) -> None:
+    """Compile the kernels by which large runs of these systems are done: once, here, rather than in each of several
+    processes. Those that an earlier process compiled are read."""
+    if not systems:
+        return
+    from gnomon.engine.compiling import KERNELS
     from gnomon.engine.fast import compiled
-    from gnomon.scheduling.pipeline import advance
 
-    compiled(advance)
+    for system in systems:
+        SYSTEMS[system].make_replayer()  # its kernels are known when it is loaded
+    others = tuple(f"gnomon.systems.{name}." for name in SYSTEMS if name not in systems)
+    for kernel in [one for one in KERNELS if not one.__module__.startswith(others)]:
+        compiled(kernel)
 
 
 def _put_in_order(parts: Composition, list_units: Any, link: Any, world: World, state: Any) -> None:

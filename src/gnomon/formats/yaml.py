@@ -103,6 +103,14 @@ class Located:
         """The path from the document's root as people write it."""
         return field_name((*self.path, *path))
 
+    def beside(self) -> str:
+        """The path that stands here: relative to the folder of the file.
+
+        >>> Located("nodes.yaml", "cases/one.yaml").beside()
+        'cases/nodes.yaml'
+        """
+        return os.path.join(os.path.dirname(self.file or ""), self.value)
+
     def error(self, problem: str, *path: str | int, found: object = None, allowed: str | None = None) -> InputError:
         """The error for what is at the path."""
         place = {"file": self.file, "line": self.line(*path), "field": self.field(*path) or None}

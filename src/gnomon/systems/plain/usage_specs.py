@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
@@ -129,7 +128,7 @@ def _points(spec: Any, document: Located, name: str) -> Profile:
 
 
 def _traced(spec: Any, document: Located, name: str) -> Profile:
-    path = os.path.join(os.path.dirname(document.file or ""), spec.trace)
+    path = document.at("trace").beside()
     header, rows = table.rows(path)
     for column in TRACE_COLUMNS:
         if column not in header:
