@@ -55,6 +55,8 @@ SPARK: Final[Mapping[str, str]] = {
     "predict": "makespans on 2 and 4 slots from the log of one slot, within 10 %",
 }
 """The second word of a case's name, and what it stands for."""
+ENGINES = {"kubernetes": "kube-scheduler", "slurm": "slurmctld", "spark": "Spark"}
+"""What the engine of a system is called, by the page of the system."""
 
 
 @dataclass(frozen=True)
@@ -370,12 +372,26 @@ def small_table(text: str) -> str:
     return found[0]
 
 
+def with_figures(text: str, table: str) -> str:
+    """The page of a system with those lines of the small table that are about its engine."""
+    first, rule, *rows = table.splitlines(keepends=True)
+
+    def chosen(found: re.Match[str]) -> str:
+        own = [row for row in rows if row.startswith(f"| {ENGINES[found[2]]} ")]
+        return "".join((found[1], first, rule, *own, found[3]))
+
+    return re.sub(r"(<!-- fidelity: (\w+) -->\n).*?(<!-- /fidelity -->)", chosen, text, flags=re.DOTALL)
+
+
 def write(date: str) -> None:
-    """Write the page, and its first table into README.md."""
+    """Write the page, its first table into README.md, and its lines into the pages of systems."""
     text = page(judge(), date)
     PAGE.write_text(text, encoding="utf-8")
     readme = README.read_text(encoding="utf-8")
     README.write_text(readme.replace(small_table(readme), small_table(text)), encoding="utf-8")
+    for name in ENGINES:
+        path = PAGE.with_name(f"{name}.md")
+        path.write_text(with_figures(path.read_text(encoding="utf-8"), small_table(text)), encoding="utf-8")
 
 
 if __name__ == "__main__":

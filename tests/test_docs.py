@@ -185,3 +185,19 @@ def test_the_site_has_every_page() -> None:
 
     pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
     assert sorted(listed(site["nav"])) == sorted([*pages, "CONTRIBUTING.md"])
+
+
+PARTS = (
+    "Files that are read",
+    "What can be asked",
+    "Options",
+    "What is modelled",
+    "What is not modelled",
+    "How well verified",
+)
+
+
+@pytest.mark.parametrize("system", ["plain", "kubernetes", "slurm", "spark", "mapreduce"])
+def test_the_page_of_a_system_has_the_parts_of_all(system: str) -> None:
+    headings = re.findall(r"^## (.*)$", prose(ROOT / "docs" / f"{system}.md"), re.MULTILINE)
+    assert tuple(heading for heading in headings if heading in PARTS) == PARTS

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests import fidelity
-from tests.fidelity import ALL_COLUMN, BESIDE, PAGE, README, judge, page, small_table
+from tests.fidelity import ALL_COLUMN, BESIDE, ENGINES, PAGE, README, judge, page, small_table, with_figures
 
 pytestmark = pytest.mark.docs
 
@@ -32,3 +32,10 @@ def test_the_page_is_what_make_fidelity_writes() -> None:
 
 def test_the_readme_has_the_table_of_the_page() -> None:
     assert small_table(README.read_text(encoding="utf-8")) == small_table(PAGE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("system", ENGINES)
+def test_the_page_of_a_system_has_its_lines(system: str) -> None:
+    text = PAGE.with_name(f"{system}.md").read_text(encoding="utf-8")
+    assert f"| {ENGINES[system]} " in text
+    assert text == with_figures(text, small_table(PAGE.read_text(encoding="utf-8")))

@@ -63,7 +63,23 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         here = posixpath.dirname(page.file.src_uri) or "."
         return f"{found[1]}{posixpath.relpath(target, here)}{found[3]}"
 
-    return LINK.sub(turned, markdown)
+    return LINK.sub(turned, indented(markdown))
+
+
+def indented(markdown: str) -> str:
+    """What belongs to an item of a list, further in: a code host asks for two spaces, the generator for four."""
+    lines, fenced, more = [], False, 0
+    for line in markdown.splitlines():
+        inner = len(line) - len(line.lstrip(" "))
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            more = (4 - inner if inner in (2, 3) else 0) if fenced else more
+            lines.append(" " * more + line)
+        elif fenced:
+            lines.append(" " * more + line if line else line)
+        else:
+            lines.append(f"    {line[inner:]}" if inner in (2, 3) else line)
+    return "\n".join(lines)
 
 
 def on_post_build(config: Any) -> None:
