@@ -97,6 +97,15 @@ class Attempts:
         return Answer(False, 0, False, 0, 0, -1, NEVER)
 
 
+def doubling_ns(failures: int, first_ns: int, most_ns: int) -> int:
+    """The delay after so many failures in a row: none at first, then ``first_ns``, doubled each time, up to the most.
+
+    >>> [doubling_ns(n, 10, 60) for n in range(6)], doubling_ns(500, 10, 60)
+    ([0, 10, 20, 40, 60, 60], 60)
+    """
+    return min(first_ns << min(failures - 1, 63), most_ns) if failures > 0 else 0
+
+
 def jittered(delay_ns: int, jitter_e4: int, draw: Callable[[], float]) -> int:
     """A delay [ns] drawn evenly from the whole numbers within ``jitter_e4`` / 10,000 of it to either side, never
     below 0.

@@ -6,7 +6,7 @@ objects, which the scheduling cycle reads; the scenario carries them in ``native
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -71,12 +71,37 @@ def scenario_of(
     Pods that have ended are left out; pods that are bound run from the beginning on, in the order of their start.
     """
     if not objects.nodes:
-        raise InputError(
-            "there are no nodes to place anything on",
-            allowed="objects of kind Node in a further file, such as: kubectl get nodes -o yaml > nodes.yaml",
-        )
+        raise InputError("there are no nodes", allowed="a file of them too: kubectl get nodes -o yaml > nodes.yaml")
     for stage in (objects, *(change.objects for change in changes)):
         _check_number(stage)
+    native, submit_ns, notes = _native(objects, changes, version, until_ns)
+    pods, nodes = native.pods, native.objects.nodes
+    named = {pod.key: pod for pod in pods}
+    if len(named) < len(pods):
+        twice = next(pod.key for pod in pods if named[pod.key] is not pod)
+        raise InputError("two pods of one name", field="metadata.name", found=twice)
+    samples = read_samples(usage, named, {node.name: node.capacity.get("memory", 0) for node in nodes})
+    workloads = {task: fleet.workload for fleet in native.fleets for task in fleet.tasks}
+    work = Work.from_tasks(
+        _task(pod, submit_ns[task], workloads.get(task), samples.pods.get(pod.key)) for task, pod in enumerate(pods)
+    )
+    bound = _bound(pods)
+    return Scenario(
+        Cluster(tuple(_node(node, bound.get(node.name, ()), samples) for node in nodes)),
+        replace(work, notes=(*notes, *samples.notes(), *_about_nodes(nodes, bound))),
+        system="kubernetes",
+        kill_at_limit=False,
+        gang=False,
+        operation=operation(version),
+        native=native,
+        name=name,
+    )
+
+
+def _native(
+    objects: Objects, changes: Sequence[Change], version: tuple[int, int], until_ns: int
+) -> tuple[Native, Sequence[int], list[Note]]:
+    """The objects as the API server has them with all pods that there may be; when each pod comes; what is noted."""
     objects, changes = applied(objects, changes)
     objects = with_owners(objects)
     found = claimed(objects, [change.objects for change in changes])
@@ -85,49 +110,30 @@ def scenario_of(
     admission = Admission(whole.priority_classes, whole.limit_ranges)
     made = Maker(whole, changes, admission.of).all(runs_of(whole, changes, until_ns))
     rejections = tuple(Rejection(pod, text) for pod, text in admission.refused.items())
-    whole = replace(whole, replica_sets=(*whole.replica_sets, *made.replica_sets), rejections=rejections)
-    pods = tuple(made.pods)
-    named = {pod.key: pod for pod in pods}
-    if len(named) < len(pods):
-        twice = next(pod.key for pod in pods if named[pod.key] is not pod)
-        raise InputError("two pods of one name", field="metadata.name", found=twice)
-    known = {node.name: node.capacity.get("memory", 0) for node in whole.nodes}
-    samples = read_samples(usage, named, known)
-    notes += samples.notes()
-    names = {task: fleet.workload for fleet in made.fleets for task in fleet.tasks}
-    work = Work.from_tasks(
-        _task(pod, made.submit_ns[task], names.get(task), samples.pods.get(pod.key)) for task, pod in enumerate(pods)
+    native = Native(
+        replace(whole, replica_sets=(*whole.replica_sets, *made.replica_sets), rejections=rejections),
+        tuple(made.pods),
+        version,
+        tuple(made.fleets),
+        tuple(made.rollouts),
+        tuple(made.jobs),
+        tuple(made.daemon_rollouts),
+        tuple(changes),
+        {task: admission.refused[pod.key] for task, pod in enumerate(made.pods) if pod.key in admission.refused},
     )
-    bound = _bound(pods)
-    cluster = Cluster(tuple(_node(node, bound.get(node.name, ()), samples) for node in whole.nodes))
-    lost = sorted({pod.node_name for pod in pods if pod.node_name and pod.node_name not in known})
+    return native, made.submit_ns, notes
+
+
+def _about_nodes(nodes: Sequence[Node], bound: Mapping[str, Sequence[Pod]]) -> Iterator[Note]:
+    """Nodes that pods are bound to and that are not there, and those that take none. ``bound``: pods by node."""
+    lost = sorted(bound.keys() - {node.name for node in nodes})
     if lost:
         text = f"pods of nodes that are not there are deleted after 40 s: {', '.join(lost[:5])}"
-        notes.append(Note("default", "spec.nodeName", text))
-    empty = [node.name for node in whole.nodes if not node.allocatable]
+        yield Note("default", "spec.nodeName", text)
+    empty = [node.name for node in nodes if not node.allocatable]
     if empty:
         text = f"nodes that state no capacity take no pods: {', '.join(empty[:5])}{'...' if empty[5:] else ''}"
-        notes.append(Note("default", "Node status.capacity", text, len(empty)))
-    return Scenario(
-        cluster,
-        replace(work, notes=tuple(notes)),
-        system="kubernetes",
-        kill_at_limit=False,
-        gang=False,
-        operation=operation(version),
-        native=Native(
-            whole,
-            pods,
-            version,
-            tuple(made.fleets),
-            tuple(made.rollouts),
-            tuple(made.jobs),
-            tuple(made.daemon_rollouts),
-            tuple(changes),
-            {task: admission.refused[pod.key] for task, pod in enumerate(pods) if pod.key in admission.refused},
-        ),
-        name=name,
-    )
+        yield Note("default", "Node status.capacity", text, len(empty))
 
 
 def _check_number(objects: Objects) -> None:

@@ -1,7 +1,7 @@
 """The queue: order, back-off, what is set aside and comes back (sheet §3, example E9)."""
 
 from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
-from gnomon.systems.kubernetes.scheduler.queue import ASIDE_NS, SECOND, Queued, SchedulingQueue, backoff_ns
+from gnomon.systems.kubernetes.scheduler.queue import ASIDE_NS, SECOND, Queued, SchedulingQueue
 from tests.systems.kubernetes.build import pod
 
 
@@ -26,8 +26,15 @@ def test_higher_priority_first_then_who_came_first() -> None:
 
 
 def test_e9_back_offs_double_up_to_ten_seconds() -> None:
-    assert [backoff_ns(n) // SECOND for n in range(7)] == [0, 1, 2, 4, 8, 10, 10]
-    assert backoff_ns(500, initial_s=2, max_s=60) == 60 * SECOND
+    queue, now, lengths = SchedulingQueue(pop_early=False), 0, []
+    queue.add(pod("p"), now)
+    for _ in range(6):
+        queue.refuse(popped(queue, now), now, ("NodeResourcesFit",), events=True)
+        expiry = queue.next_expiry_ns()
+        assert expiry is not None
+        lengths.append((expiry - now) // SECOND)
+        now = expiry
+    assert lengths == [1, 2, 4, 8, 10, 10]
 
 
 def test_who_returns_sorts_behind_those_who_came_meanwhile() -> None:

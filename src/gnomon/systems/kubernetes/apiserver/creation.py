@@ -1,40 +1,16 @@
-"""What becomes of pods that are created while the cluster runs: quotas and limit ranges, and when a controller whose
-pod is refused tries again.
+"""What becomes of pods that are created while the cluster runs: quotas and limit ranges.
 
-A quota does not queue (sheet §5): it refuses, and the controller's work queue comes back after 5 ms, doubled each time
-up to 1,000 s (client-go's ItemExponentialFailureRateLimiter, user problem U11); that of Jobs after 1 s, doubled up to
-60 s (``pkg/controller/job/job_controller.go``, DefaultJobApiBackOff and MaxJobApiBackOff).
+A quota does not queue (sheet §5): it refuses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.apiserver.limits import limit_rejection
 from gnomon.systems.kubernetes.apiserver.quotas import applies, pod_usage, quota_rejection, used
-
-FIRST_NS: Final = 5 * 10**6
-MOST_NS: Final = 1_000 * 10**9
-
-
-JOBS_FIRST_NS: Final = 10**9
-JOBS_MOST_NS: Final = 60 * 10**9
-
-
-def retry_ns(failures: int, first_ns: int = FIRST_NS, most_ns: int = MOST_NS) -> int:
-    """The delay before the next try after so many failures in a row.
-
-    >>> [retry_ns(n) // 10**6 for n in (1, 2, 3)], retry_ns(60) // 10**9
-    ([5, 10, 20], 1000)
-    >>> sum(retry_ns(n) for n in range(1, 16)) / 1e9  # the 15th retry of U11
-    163.835
-    >>> [retry_ns(n, JOBS_FIRST_NS, JOBS_MOST_NS) // 10**9 for n in (1, 2, 6, 7)]
-    [1, 2, 32, 60]
-    """
-    return min(first_ns << min(failures - 1, 60), most_ns)
 
 
 class Usage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from gnomon.control.board import LOST, Board
@@ -18,7 +19,7 @@ from gnomon.systems.kubernetes.apiserver.creation import Usage
 from gnomon.systems.kubernetes.controllers.cron_jobs import CronJobController
 from gnomon.systems.kubernetes.controllers.daemon_sets import DaemonSetController
 from gnomon.systems.kubernetes.controllers.deployments import DeploymentController
-from gnomon.systems.kubernetes.controllers.desk import Controller, Desk
+from gnomon.systems.kubernetes.controllers.desk import Controller, Desk, PodController
 from gnomon.systems.kubernetes.controllers.jobs import JobController
 from gnomon.systems.kubernetes.controllers.kubelets import Kubelets
 from gnomon.systems.kubernetes.controllers.leaving import Leaving
@@ -58,13 +59,14 @@ class Controllers:
         self.kubelets = Kubelets(desk)
         self._bare: dict[int, int] = {}
         self._all: list[Controller] = []
-        self._of: dict[int, Controller] = {}
+        self._keepers: list[PodController] = []
+        self._of: dict[int, PodController] = {}
         self._jobs: dict[int, JobController] = {}
         self._make(native)
         self._changed_ns = max((change.at_ns for change in native.changes), default=0)
         for change in native.changes:
             for quota in change.objects.resource_quotas:
-                timers.at(change.at_ns, lambda quota=quota: self._apply(quota))  # type: ignore[misc]
+                timers.at(change.at_ns, partial(usage.set, quota))
 
     def _make(self, native: Native) -> None:
         desk, fleets = self.desk, native.fleets
@@ -74,7 +76,7 @@ class Controllers:
             for number, fleet in enumerate(fleets)
             if fleet.kind not in ("StatefulSet", "Job") and number not in steered
         }
-        self._all += sets.values()
+        self._keepers += sets.values()
         for rollout in native.rollouts:
             numbers = {number for _, _, number in rollout.specs}.union(rollout.old)
             if isinstance(rollout.specs[0][1], Deployment):
@@ -84,29 +86,27 @@ class Controllers:
                     sets[number].above = above
                     sets[number].family = [sets[one] for one in sorted(numbers)]
             else:
-                self._all.append(StatefulSetController(rollout, {n: fleets[n] for n in sorted(numbers)}, desk))
+                self._keepers.append(StatefulSetController(rollout, {n: fleets[n] for n in sorted(numbers)}, desk))
         for daemons in native.daemon_rollouts:
             numbers = {number for _, _, number in daemons.specs}
-            self._all.append(DaemonSetController(daemons, {n: fleets[n] for n in sorted(numbers)}, desk))
+            self._keepers.append(DaemonSetController(daemons, {n: fleets[n] for n in sorted(numbers)}, desk))
         crons: dict[tuple[str, str], list[JobController]] = {}
         for run in native.jobs:
             job = JobController(run, fleets[run.fleet], desk)
             self._jobs.update(dict.fromkeys(job.tasks, job))
-            self._all.append(job)
+            self._keepers.append(job)
             if run.cron:
                 crons.setdefault((run.job.namespace, run.cron), []).append(job)
         for cron in native.objects.cron_jobs:
             if jobs := crons.get((cron.namespace, cron.name)):
                 self._all.append(CronJobController(cron, jobs, desk))
-        for one in self._all:
+        for one in self._keepers:
             self._of.update(dict.fromkeys(one.tasks, one))
+        self._all += self._keepers
 
     def add(self, one: Controller) -> None:
-        """One more that acts, and has no pods of its own."""
+        """One more that acts."""
         self._all.append(one)
-
-    def _apply(self, quota: object) -> None:
-        self.desk.usage.set(quota)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------------ what is told
 
@@ -147,9 +147,9 @@ class Controllers:
         self.desk.started(task, node, one)
         self.kubelets.started(task, one)
 
-    def _tell(self, one: Controller | None) -> None:
-        """Something happened to a pod of a controller."""
-        if one is not None:
+    def _tell(self, task: int) -> None:
+        """Something happened to a pod: its controller, if it has one, is to look."""
+        if (one := self._of.get(task)) is not None:
             one.wake()
 
     def ended(self, task: int, kind: Kind, row: int) -> None:
@@ -158,7 +158,7 @@ class Controllers:
             self.desk.gone(task, row)
         if kind is Kind.END and (job := self._jobs.get(task)) is not None:
             job.succeeded(task)
-        self._tell(self._of.get(task))
+        self._tell(task)
 
     def answer(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
         """What follows a failed attempt."""
@@ -197,14 +197,12 @@ class Controllers:
             self.loss.back(node)
         for task, where in desk.node.items():
             if where == node:
-                self._tell(self._of.get(task))
+                self._tell(task)
 
     def copy_gone(self, task: int, node: int) -> None:
         """A pod that was deleted has stopped."""
         self.desk.copy_gone(task, node)
-        one = self._of.get(task)
-        if one is not None:
-            one.wake()
+        self._tell(task)
 
     # ------------------------------------------------------------------ what is done
 
@@ -226,7 +224,7 @@ class Controllers:
         """The tasks whose pods are to be created, and are not yet."""
         yield from self._bare
         yield from self.leaving.waiting()
-        for one in self._all:
+        for one in self._keepers:
             for task in one.waiting():
                 if self.desk.board.state(task) is State.DELAYED:
                     yield task

@@ -8,10 +8,8 @@ Of those that are over the newest stay (cleanupFinishedJobs): 3 that succeeded a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from gnomon.engine.log import Reason
-from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.api.workloads import CronJob
 from gnomon.systems.kubernetes.controllers.desk import Desk
 from gnomon.systems.kubernetes.controllers.jobs import COMPLETE, JobController
@@ -19,8 +17,6 @@ from gnomon.systems.kubernetes.controllers.jobs import COMPLETE, JobController
 
 class CronJobController:
     """One CronJob and its Jobs, in the order of their times."""
-
-    tasks: Sequence[int] = ()
 
     def __init__(self, cron: CronJob, jobs: Sequence[JobController], desk: Desk) -> None:
         self._cron, self._jobs, self._desk = cron, jobs, desk
@@ -83,23 +79,6 @@ class CronJobController:
         self._next = last + 1
         self._desk.event("SuccessfulCreate", f"Created job {one.run.job.name}", about=self.about)
         one.start()
-
-    def enter(self, task: int, row: int) -> None:
-        """Its Jobs make pods."""
-
-    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
-        """As :meth:`enter`."""
-        return usual
-
-    def present(self, task: int) -> None:
-        """As :meth:`enter`."""
-
-    def wake(self) -> None:
-        """As :meth:`enter`."""
-
-    def waiting(self) -> Iterable[int]:
-        """As :meth:`enter`."""
-        return ()
 
     def is_busy(self) -> bool:
         """Whether a Job is still to come."""

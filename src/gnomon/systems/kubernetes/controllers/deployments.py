@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
-from gnomon.engine.log import Reason
-from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.api.workloads import Deployment
 from gnomon.systems.kubernetes.controllers.desk import Desk
 from gnomon.systems.kubernetes.controllers.replica_sets import ReplicaSetController
@@ -17,9 +14,7 @@ _MOST_STEPS: Final = 10_000
 
 
 class DeploymentController:
-    """One Deployment; ``sets``: its ReplicaSets, by the numbers of their fleets, the oldest first."""
-
-    tasks: Sequence[int] = ()
+    """One Deployment; ``sets``: its ReplicaSets, which make its pods, by their fleets, the oldest first."""
 
     def __init__(self, rollout: Rollout, sets: dict[int, ReplicaSetController], desk: Desk) -> None:
         self._rollout, self._sets, self._desk = rollout, sets, desk
@@ -97,23 +92,6 @@ class DeploymentController:
             desk.event("ProgressDeadlineExceeded", text, about=self._about(new))
         else:
             desk.at(until, self)
-
-    def enter(self, task: int, row: int) -> None:
-        """Its ReplicaSets make pods, not the Deployment itself."""
-
-    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
-        """As :meth:`enter`."""
-        return usual
-
-    def present(self, task: int) -> None:
-        """As :meth:`enter`."""
-
-    def wake(self) -> None:
-        """As :meth:`enter`."""
-
-    def waiting(self) -> Iterable[int]:
-        """As :meth:`enter`."""
-        return ()
 
     def is_busy(self) -> bool:
         """Whether a change is still to come, or a pod is still to be made in this instant."""

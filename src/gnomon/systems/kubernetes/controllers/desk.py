@@ -24,7 +24,19 @@ from gnomon.systems.kubernetes.read.annotations import stops_ns
 
 
 class Controller(Protocol):
-    """What keeps some of the tasks as a workload wants them."""
+    """What acts when something has changed, or when it is time."""
+
+    def sync(self) -> None:
+        """Look at what is there, and do what is to be done now."""
+        ...
+
+    def is_busy(self) -> bool:
+        """Whether it waits for a moment at which it makes pods."""
+        ...
+
+
+class PodController(Controller, Protocol):
+    """What keeps some of the tasks as a workload wants them: it has pods of its own."""
 
     @property
     def tasks(self) -> Iterable[int]:
@@ -47,16 +59,8 @@ class Controller(Protocol):
         """A pod of its own is gone as a whole."""
         ...
 
-    def sync(self) -> None:
-        """Something has changed, or it is time."""
-        ...
-
     def waiting(self) -> Iterable[int]:
         """The tasks that are to be created, and are not yet."""
-        ...
-
-    def is_busy(self) -> bool:
-        """Whether it waits for a moment at which it makes pods."""
         ...
 
 
@@ -82,6 +86,7 @@ class Desk:
     lost_nodes: set[int] = field(default_factory=set)
     refused: dict[int, str] = field(default_factory=dict)
     _dirty: dict[int, Controller] = field(default_factory=dict)
+    _last_refusal: dict[int, int] = field(default_factory=dict)
     _alive: dict[int, set[int]] = field(default_factory=dict)
 
     @property
@@ -163,9 +168,7 @@ class Desk:
             self._last_refusal[task] = last
         return last
 
-    _last_refusal: dict[int, int] = field(default_factory=dict)
-
-    def started(self, task: int, node: int, one: Controller | None) -> None:
+    def started(self, task: int, node: int, one: PodController | None) -> None:
         """The containers of a pod run."""
         self.node[task] = node
         delay = ready_ns(self.pods[task])

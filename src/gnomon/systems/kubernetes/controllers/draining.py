@@ -45,7 +45,7 @@ class Draining:
         if text is None:
             late = (first - desk.now) % RETRY_NS
             if late:  # kubectl sleeps until then
-                desk.timers.at(desk.now + late, _nothing)
+                desk.timers.wake(desk.now + late)
             else:
                 desk.hands.fail(task, Reason.DRAINED, row, grace_ns=stops_ns(pod))
         elif (task, row) not in self._refused:
@@ -53,10 +53,6 @@ class Draining:
             said = f'error when evicting pods/"{pod.name}" -n "{pod.namespace}" (will retry after 5s): {text}'
             desk.event("EvictionFailed", said, about=f"Pod {pod.key}", task=task, cause=row)
         return True
-
-
-def _nothing() -> None:
-    """Being called is all: whose turn it is is looked at after that."""
 
 
 def stays(pod: Pod) -> bool:

@@ -10,10 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gnomon.recovery.retry import doubling_ns
 from gnomon.systems.kubernetes.api.workloads import Job, PodFailureRule, SuccessRule
 
-FIRST_S: Final = 10
-MOST_S: Final = 600
+FIRST_NS: Final = 10 * 10**9
+MOST_NS: Final = 600 * 10**9
 DEFAULT_LIMIT: Final = 6
 
 BACKOFF_EXCEEDED: Final = "BackoffLimitExceeded"
@@ -36,7 +37,7 @@ def delay_ns(failures: int) -> int:
     >>> [delay_ns(n) // 10**9 for n in (0, 1, 2, 6, 7, 40)]
     [0, 10, 20, 320, 600, 600]
     """
-    return min(FIRST_S << min(failures - 1, 40), MOST_S) * 10**9 if failures > 0 else 0
+    return doubling_ns(failures, FIRST_NS, MOST_NS)
 
 
 def backoff_limit(job: Job) -> int:

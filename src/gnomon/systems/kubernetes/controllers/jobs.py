@@ -14,7 +14,6 @@ from typing import Final
 from gnomon.engine.log import Reason
 from gnomon.model.resources import NEVER
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.apiserver.creation import JOBS_FIRST_NS, JOBS_MOST_NS, retry_ns
 from gnomon.systems.kubernetes.controllers.desk import Desk
 from gnomon.systems.kubernetes.controllers.job_rules import (
     BACKOFF_EXCEEDED,
@@ -31,7 +30,7 @@ from gnomon.systems.kubernetes.controllers.job_rules import (
     settled,
     wanted_active,
 )
-from gnomon.systems.kubernetes.controllers.replica_sets import Retrying
+from gnomon.systems.kubernetes.controllers.retrying import JOBS_FIRST_NS, JOBS_MOST_NS, Retrying
 from gnomon.systems.kubernetes.fleets.fleet import Fleet, JobRun
 from gnomon.systems.kubernetes.read.annotations import exit_code
 
@@ -55,7 +54,7 @@ class JobController:
         self._parked: dict[int, int] = {}
         self._coming = {task for task in fleet.tasks if task in desk.submitted}
         self._born = set(self._coming)
-        self._retry = Retrying(desk, lambda failures: retry_ns(failures, JOBS_FIRST_NS, JOBS_MOST_NS))
+        self._retry = Retrying(desk, JOBS_FIRST_NS, JOBS_MOST_NS)
         self._woken = False
         self._tally = Tally()
         self._of_index: Counter[int] = Counter()

@@ -13,7 +13,7 @@ from typing import Final
 from gnomon.engine.log import Reason
 from gnomon.model.resources import NEVER
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.controllers.desk import Controller, Desk
+from gnomon.systems.kubernetes.controllers.desk import Desk, PodController
 from gnomon.systems.kubernetes.controllers.probes import Failure, first_kill, unready
 from gnomon.systems.kubernetes.read.annotations import stops_ns
 
@@ -31,7 +31,7 @@ class Kubelets:
         self.over: set[int] = set()
         self._ending: set[int] = set()
 
-    def started(self, task: int, one: Controller | None) -> None:
+    def started(self, task: int, one: PodController | None) -> None:
         """The containers of a pod run."""
         desk, pod = self._desk, self._desk.pods[task]
         row = int(desk.board.w.start_row[task])
@@ -55,7 +55,7 @@ class Kubelets:
         """Whether the containers that were started by a row still run."""
         return task in self._desk.node and int(self._desk.board.w.start_row[task]) == row
 
-    def _unready(self, task: int, row: int, failure: Failure, one: Controller | None) -> None:
+    def _unready(self, task: int, row: int, failure: Failure, one: PodController | None) -> None:
         desk = self._desk
         if not self._is_same(task, row) or not desk.hands.runs(task) or desk.ready_from.get(task, NEVER) > desk.now:
             return

@@ -18,7 +18,7 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.api.constraints import UNREACHABLE
 from gnomon.systems.kubernetes.api.objects import Node, Pod
-from gnomon.systems.kubernetes.controllers.desk import Controller, Desk
+from gnomon.systems.kubernetes.controllers.desk import Desk, PodController
 from gnomon.systems.kubernetes.read.annotations import stops_ns
 
 QUARANTINE_NS: Final = 40 * 10**9
@@ -39,7 +39,7 @@ def deleting_message(pod: Pod) -> str:
 class Leaving:
     """``owner``: the controller of a task, if it has one; ``nodes``: those that there are, by name."""
 
-    def __init__(self, desk: Desk, owner: Callable[[int], Controller | None], nodes: Mapping[str, Node]) -> None:
+    def __init__(self, desk: Desk, owner: Callable[[int], PodController | None], nodes: Mapping[str, Node]) -> None:
         self._desk, self._owner, self._nodes = desk, owner, nodes
         self._to_stop: list[int] = []
         self._kept: set[int] = set()
@@ -59,7 +59,7 @@ class Leaving:
                 return False
             desk.note_created(task)
             self._lost[task] = desk.now + QUARANTINE_NS
-            desk.timers.at(desk.now + QUARANTINE_NS, _nothing)
+            desk.timers.wake(desk.now + QUARANTINE_NS)
             self._say(task, row, missing_message(pod), "")
         elif pod.is_terminating:
             desk.copied(task, -1)
@@ -118,7 +118,3 @@ class Leaving:
     def is_busy(self) -> bool:
         """Whether one of them will be deleted."""
         return bool(self._lost)
-
-
-def _nothing() -> None:
-    """Being called is all: what is due is looked at after that."""

@@ -37,7 +37,7 @@ class Loss:
             stays = toleration_ns(desk.pods[task])
             if stays < NEVER:
                 self._due[task] = (desk.now + stays, node, row)
-                desk.timers.at(desk.now + stays, _nothing)
+                desk.timers.wake(desk.now + stays)
 
     def spare(self, node: int) -> None:
         """It loses the taint again."""
@@ -66,7 +66,3 @@ class Loss:
                 desk.event("TaintManagerEviction", text, about=f"Pod {pod.key}", task=task, cause=row)
             else:
                 desk.hands.fail(task, Reason.NODE, row)
-
-
-def _nothing() -> None:
-    """Being called is all: what is due is looked at after that."""

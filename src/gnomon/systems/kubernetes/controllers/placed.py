@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.controllers.desk import Desk
-from gnomon.systems.kubernetes.controllers.replica_sets import Retrying
+from gnomon.systems.kubernetes.controllers.retrying import Retrying
 from gnomon.systems.kubernetes.fleets.fleet import Fleet
 
 

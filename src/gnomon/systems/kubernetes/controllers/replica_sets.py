@@ -2,52 +2,21 @@
 
 Source: ``pkg/controller/replicaset``: pods that are terminating do not count, so one that is deleted is replaced at
 once; the first creation that is refused ends a sync, and the set is looked at again after a delay that doubles
-(``creation``), or when something happens to a pod of its own.
+(``retrying``), or when something happens to a pod of its own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gnomon.engine.log import Reason
 from gnomon.recovery.retry import Answer
-from gnomon.systems.kubernetes.apiserver.creation import retry_ns
 from gnomon.systems.kubernetes.controllers.desk import Controller, Desk
+from gnomon.systems.kubernetes.controllers.retrying import Retrying
 from gnomon.systems.kubernetes.controllers.rollout import Active, to_delete
 from gnomon.systems.kubernetes.fleets.fleet import Fleet
-
-
-class Retrying:
-    """Creates pods one by one until one is refused, and then tries again later. ``failures``: refusals in a row;
-    ``delay``: how long after so many of them."""
-
-    def __init__(self, desk: Desk, delay: Callable[[int], int] = retry_ns) -> None:
-        self._desk, self._delay = desk, delay
-        self.failures = self._seen = 0
-        self._timer = -1
-
-    def blocked(self, *, woken: bool) -> bool:
-        """Whether it is not to try now: the delay is not over, and nothing has happened."""
-        return self.failures > 0 and self._desk.timers.holds(self._timer) and not woken
-
-    def refused(self, one: Controller) -> None:
-        """A creation was refused."""
-        desk = self._desk
-        self.failures += 1
-        self._seen = desk.usage.changes
-        if not desk.timers.holds(self._timer):
-            self._timer = desk.at(desk.now + self._delay(self.failures), one)
-
-    def is_promising(self) -> bool:
-        """Whether the next try may do better: less of a quota is used than when a creation was refused."""
-        return self.failures > 0 and self._seen != self._desk.usage.changes
-
-    def done(self) -> None:
-        """All that lacked is created."""
-        self.failures = 0
-        self._desk.timers.cancel(self._timer)
 
 
 class ReplicaSetController:

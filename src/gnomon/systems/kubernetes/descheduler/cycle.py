@@ -8,7 +8,7 @@ one comes after an interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from gnomon.engine.log import Kind, Reason, State
 from gnomon.engine.world import ROWS
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.api.constraints import NOT_READY, UNREACHABLE
 from gnomon.systems.kubernetes.api.descheduling import (
     DeschedulerPolicy,
@@ -40,10 +39,8 @@ from gnomon.systems.kubernetes.scheduler.account import Account
 
 
 class Descheduler:
-    """A controller that has no pods of its own. In a run without an end it stops when it comes to where it was before
+    """In a run without an end it stops when it comes to where it was before
     and nothing else is to happen: it would go on like that for ever."""
-
-    tasks: Sequence[int] = ()
 
     def __init__(self, policy: DeschedulerPolicy, scenario: Scenario, account: Account, desk: Desk) -> None:
         native = scenario.native
@@ -163,25 +160,6 @@ class Descheduler:
         reason = Reason.DRAINED if pod.owner is not None and pod.owner.kind == "Job" else Reason.DELETED
         desk.hands.fail(one.task, reason, row, details={"plugin": plugin, **facts}, grace_ns=grace_ns)
         return True
-
-    # ------------------------------------------------------------------ as any controller
-
-    def enter(self, task: int, row: int) -> None:
-        """It has no pods of its own."""
-
-    def lost(self, task: int, reason: Reason, row: int, usual: Answer) -> Answer:
-        """As :meth:`enter`."""
-        return usual
-
-    def present(self, task: int) -> None:
-        """As :meth:`enter`."""
-
-    def wake(self) -> None:
-        """As :meth:`enter`."""
-
-    def waiting(self) -> Iterable[int]:
-        """As :meth:`enter`."""
-        return ()
 
     def is_busy(self) -> bool:
         """It moves what is there, and makes nothing."""

@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from gnomon.recovery.retry import doubling_ns
 from gnomon.systems.kubernetes.api.objects import Pod
 
 SECOND = 10**9
@@ -17,18 +18,6 @@ FLUSH_EVERY_NS = 30 * SECOND
 """How often those who were set aside for long are looked for."""
 ASIDE_NS = 5 * 60 * SECOND
 """How long a pod is set aside at most before it is tried all the same."""
-
-
-def backoff_ns(refused: int, *, initial_s: int = 1, max_s: int = 10) -> int:
-    """How long a pod backs off that was refused so many times: doubled each time up to the maximum.
-
-    >>> [backoff_ns(n) // SECOND for n in range(1, 7)]
-    [1, 2, 4, 8, 10, 10]
-    """
-    if refused <= 0:
-        return 0
-    doubled = initial_s << min(refused - 1, 64)
-    return min(doubled, max_s) * SECOND
 
 
 def gate_message(pod: Pod) -> str | None:
@@ -67,8 +56,9 @@ class Queued:
 
 @dataclass
 class SchedulingQueue:
-    """The queue of one scheduler. ``pop_early``: with nobody ready, one that backs off is taken at once
-    (SchedulerPopFromBackoffQ, on since 1.33)."""
+    """The queue of one scheduler. Who was refused backs off, ``initial_s`` after the first time, doubled each time up
+    to ``max_s``. ``pop_early``: with nobody ready, one that backs off is taken at once (SchedulerPopFromBackoffQ, on
+    since 1.33)."""
 
     initial_s: int = 1
     max_s: int = 10
@@ -93,7 +83,7 @@ class SchedulingQueue:
             self.aside[pod.key] = entry
         elif refused:
             entry.refused = refused
-            entry.ready_ns = now_ns + backoff_ns(refused, initial_s=self.initial_s, max_s=self.max_s)
+            entry.ready_ns = now_ns + self._backoff_ns(refused)
             self._live[pod.key] = entry
             heapq.heappush(self._late, (entry.ready_ns, entry.order, entry))
         else:
@@ -155,8 +145,7 @@ class SchedulingQueue:
         yield from self.aside.values()
 
     def _return(self, entry: Queued, now_ns: int) -> None:
-        length = backoff_ns(entry.refused, initial_s=self.initial_s, max_s=self.max_s)
-        expiry = entry.entered_ns + length
+        expiry = entry.entered_ns + self._backoff_ns(entry.refused)
         if self.pop_early:
             expiry -= expiry % SECOND  # backing off in whole seconds, so that those of one second sort by priority
         if self._over(expiry, now_ns):
@@ -165,6 +154,9 @@ class SchedulingQueue:
         entry.ready_ns = expiry
         self._live[entry.pod.key] = entry
         heapq.heappush(self._backing, (expiry, entry.order, entry))
+
+    def _backoff_ns(self, refused: int) -> int:
+        return doubling_ns(refused, self.initial_s * SECOND, self.max_s * SECOND)
 
     def _over(self, expiry_ns: int, now_ns: int) -> bool:
         return expiry_ns < now_ns - now_ns % SECOND if self.pop_early else expiry_ns <= now_ns

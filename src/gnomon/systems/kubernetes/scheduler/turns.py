@@ -188,13 +188,10 @@ class Turns:
         self._timers.cancel(self._timer)
         expiry = self._queue.next_expiry_ns()
         if expiry is not None:
-            self._timer = self._timers.at(max(expiry + 10**9, now + 1), self._nothing)
+            self._timer = self._timers.wake(max(expiry + 10**9, now + 1))
         stale = self._settled != self._account.changes
         if self._queue.aside and stale and not self._timers.holds(self._flush_timer):
             self._flush_timer = self._timers.at(now + FLUSH_EVERY_NS, self._flush)
-
-    def _nothing(self) -> None:
-        """Being called is all: the queue is looked at after that."""
 
     def _flush(self) -> None:
         """Look for those who were set aside for long."""
