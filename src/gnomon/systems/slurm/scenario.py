@@ -39,6 +39,7 @@ from gnomon.systems.slurm.read.nodes import SeenReservation
 from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
 from gnomon.systems.slurm.read.sacct_json import jobs_of_json
 from gnomon.systems.slurm.read.shown_conf import shown_conf, with_states
+from gnomon.systems.slurm.sbatch.arrays import check_tasks
 from gnomon.systems.slurm.sbatch.options import OPTIONS
 from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site, site_of
@@ -255,6 +256,7 @@ def scenario_of(
         if not command.requests:
             continue
         first = len(tasks)
+        check_tasks(first + command.tasks, " ".join(command.words))
         for number, request in enumerate(command.requests):
             name_of = f"{len(groups) + offset + 1}" + (f"+{number}" if number else "")
             tasks += _tasks(command, request, name_of, conf)

@@ -60,6 +60,17 @@ def test_a_script_that_is_not_there_is_refused_by_sbatch(commands: Read) -> None
     assert found.refusal == "sbatch: error: Unable to open file nothing.sh"
 
 
+def test_a_name_too_long_for_the_file_system_is_no_script(commands: Read) -> None:
+    (found,) = commands(f"@0s ann sbatch {'a' * 300}\n")
+    assert "Unable to open file" in found.refusal
+
+
+def test_the_line_that_asks_for_too_many_tasks_is_told(commands: Read) -> None:
+    with pytest.raises(InputError, match="too many tasks") as caught:
+        commands("@0s ann sbatch -a 0-999 --wrap x\n" * 1001)
+    assert caught.value.line == 1001
+
+
 def test_commands_come_in_the_order_of_their_times(commands: Read) -> None:
     found = commands(
         "# first come comments\n\n@10s root scancel 1\n@5s root scontrol hold 1\n@5s ann sbatch -n1 --wrap x\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.sbatch.arrays import array_tasks, printed_tasks
+from gnomon.systems.slurm.sbatch.arrays import array_tasks, check_tasks, printed_tasks
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.sbatch.licenses import licenses
 from gnomon.systems.slurm.sbatch.refusals import RefusedError
@@ -40,6 +40,13 @@ def test_what_is_printed_of_an_array_is_the_users_file(text: str) -> None:
     """squeue cuts the list at 64 characters: ``SLURM_BITSTR_LEN`` of squeue(1)."""
     with pytest.raises(InputError, match="not the tasks of an array.*SLURM_BITSTR_LEN=0"):
         printed_tasks(text)
+
+
+def test_a_million_tasks_are_taken_and_no_more() -> None:
+    """MaxArraySize may be 4,000,001, and a session has many lines."""
+    check_tasks(1_000_000, "5_[0-999999]")
+    with pytest.raises(InputError, match="too many tasks, found 'sbatch'; allowed: 1,000,000 in all"):
+        check_tasks(1_000_001, "sbatch")
 
 
 def test_indexes_stay_below_the_largest_size() -> None:

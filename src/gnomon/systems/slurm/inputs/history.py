@@ -27,7 +27,7 @@ from gnomon.systems.slurm.cluster.state import SECOND
 from gnomon.systems.slurm.read.asked import gres_of, licenses_of, memory, resources
 from gnomon.systems.slurm.read.sacct import Jobs, Texts
 from gnomon.systems.slurm.read.words import BY_PARTITION, NO_TIME, NOTHING, UNLIMITED
-from gnomon.systems.slurm.sbatch.arrays import printed_tasks
+from gnomon.systems.slurm.sbatch.arrays import check_tasks, printed_tasks
 from gnomon.systems.slurm.sbatch.request import JobRequest
 
 Ints = npt.NDArray[np.int64]
@@ -177,10 +177,12 @@ def _tasks(jobs: Jobs, notes: list[Note]) -> tuple[Ints, Ints]:
     index = jobs.task[rows]
     if not jobs.pending:
         return rows, index
-    more_rows, more_index = [], []
+    more_rows: list[int] = []
+    more_index: list[int] = []
     for row, text in jobs.pending.items():
         if usable[row]:
             numbers, _ = printed_tasks(text)
+            check_tasks(len(rows) + len(more_rows) + len(numbers), jobs.name(row))
             more_rows += [row] * len(numbers)
             more_index += list(numbers)
     plain = ~np.isin(rows, np.fromiter(jobs.pending, np.int64))

@@ -26,7 +26,7 @@ from gnomon.systems.slurm.read.asked import gres_asks, gres_of
 from gnomon.systems.slurm.read.jobs import SeenJob
 from gnomon.systems.slurm.read.nodes import SeenReservation
 from gnomon.systems.slurm.read.words import BY_PARTITION, NO_TIME, UNLIMITED
-from gnomon.systems.slurm.sbatch.arrays import printed_tasks
+from gnomon.systems.slurm.sbatch.arrays import check_tasks, printed_tasks
 from gnomon.systems.slurm.sbatch.dependencies import dependencies
 from gnomon.systems.slurm.sbatch.licenses import licenses
 from gnomon.systems.slurm.sbatch.refusals import RefusedError
@@ -100,7 +100,12 @@ def standing(jobs: Sequence[SeenJob], now_s: int) -> Standing:
         notes.append(
             Note("guess", "running jobs", "how long they run is not known: taken to run to their limits", runs)
         )
-    found = [_submitted(group, now_s) for group in together(here)]
+    found: list[Submitted] = []
+    count = 0
+    for group in together(here):
+        count += sum(len(_numbers(job)) for job in group)
+        check_tasks(count, group[0].shown)
+        found.append(_submitted(group, now_s))
     return Standing(tuple(found), max((job.id for job in jobs), default=0), tuple(notes))
 
 
@@ -113,13 +118,18 @@ def _submitted(group: Sequence[SeenJob], now_s: int) -> Submitted:
         return Submitted(number, tuple(_present(job, now_s, job.shown) for job in group), requests, requests)
     tasks = {}
     for job in group:
-        for task in [job.task] if job.task >= 0 else printed_tasks(job.tasks)[0]:
+        for task in _numbers(job):
             tasks[task] = _present(job, now_s, f"{number}_{task}")
     numbers = tuple(sorted(tasks))
     waiting = next((job for job in group if job.state in WAITING), first)
     whole = request_of(waiting, array=numbers)
     members = tuple(tasks[task] for task in numbers)
     return Submitted(number, members, tuple(request_of(one.seen) for one in members), (whole,))
+
+
+def _numbers(job: SeenJob) -> tuple[int, ...]:
+    """Which tasks of an array a job stands for; (-1,): it is none."""
+    return printed_tasks(job.tasks)[0] if job.array > 0 and job.task < 0 else (job.task,)
 
 
 def _present(seen: SeenJob, now_s: int, name: str) -> Present:

@@ -17,7 +17,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from gnomon.formats.files import read_text
@@ -25,6 +24,7 @@ from gnomon.model.errors import InputError
 from gnomon.model.quantity import parse_duration
 from gnomon.model.work import Note
 from gnomon.systems.slurm.inputs.command_form import check_command
+from gnomon.systems.slurm.sbatch.arrays import check_tasks
 from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
@@ -48,14 +48,22 @@ class Command:
     notes: tuple[Note, ...] = ()
     line: int = 0
 
+    @property
+    def tasks(self) -> int:
+        """How many it submits, arrays taken apart."""
+        return sum(1 if one.array is None else len(one.array) for one in self.requests)
+
 
 def read_session(path: str, site: Site) -> list[Command]:
     """The commands of a file for a cluster, in the order of their times. Raises InputError with file and line."""
     found: list[Command] = []
+    tasks = 0
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
                 found.append(replace(_command(line.strip(), os.path.dirname(path), site), line=number))
+                tasks += found[-1].tasks
+                check_tasks(tasks, line.strip())
             except InputError as error:
                 raise error.at(file=path, line=number) from None
     return sorted(found, key=lambda command: command.at_ns)
@@ -100,7 +108,7 @@ def _running(request: JobRequest, runs: re.Match[str]) -> JobRequest:
 
 def _script(words: tuple[str, ...], folder: str) -> str | None:
     """The text of the script that a command names, None: it names none that is there."""
-    return next((read_text(path) for path in _candidates(words, folder) if Path(path).is_file()), None)
+    return next((read_text(path) for path in _candidates(words, folder) if os.path.isfile(path)), None)
 
 
 def _candidates(words: tuple[str, ...], folder: str) -> Iterator[str]:

@@ -11,6 +11,9 @@ from gnomon.systems.slurm.sbatch.refusals import RefusedError, rejected
 SIZE_MAX: Final = 4_000_001
 """The largest MaxArraySize that Slurm takes; indexes stay below MaxArraySize."""
 
+TASKS_MAX: Final = 1_000_000
+"""So many tasks all submissions have together, arrays taken apart."""
+
 _TOKEN = re.compile(r"\[?\s*\+?([0-9]*)\]?(?:-\s*([0-9]+)\]?(?::([0-9]+)\]?)?)?(?:%(.*))?\Z", re.ASCII | re.DOTALL)
 _LIMIT = re.compile(r"%\s*([0-9]*)", re.ASCII)
 
@@ -41,6 +44,12 @@ def printed_tasks(text: str) -> tuple[tuple[int, ...], int | None]:
         problem = "not the tasks of an array"
         allowed = "for instance 1,3-5%2; with SLURM_BITSTR_LEN=0 they are not cut short"
         raise InputError(problem, field="JOBID", found=text, allowed=allowed) from None
+
+
+def check_tasks(count: int, found: str) -> None:
+    """Raise InputError for more tasks than are taken. ``found``: what asks for the last of them."""
+    if count > TASKS_MAX:
+        raise InputError("too many tasks", found=found, allowed=f"{TASKS_MAX:,} in all, arrays taken apart")
 
 
 def _range(token: str, size_max: int) -> range:
