@@ -22,7 +22,6 @@ from gnomon.engine.run import grow, log_of
 from gnomon.engine.world import FROZEN, NEED_EVENTS, NEED_SPACE, OK, PAUSED, ROWS, World
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.scenario import Scenario
-from gnomon.systems.plain.profile import composition
 from tests.control.plots import GI, S, plot
 
 FINISHED = (State.DONE, State.FAILED, State.KILLED, State.REJECTED)
@@ -35,7 +34,7 @@ class History:
 
     def __init__(self, scenario: Scenario, *, compiled: bool = False) -> None:
         self.scenario = scenario
-        self.parts, control = controlled(self.scenario, composition)
+        self.parts, control = controlled(self.scenario)
         assert control is not None
         self.control: Control = control
         self.world, self.now = self.parts.world, 0

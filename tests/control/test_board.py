@@ -3,8 +3,8 @@
 from gnomon.api import NEVER, Kind, Reason, State
 from gnomon.control.board import CORDONED, LOST, Board
 from gnomon.engine.world import CALL, HELD, TASKS_INSIDE, TIMER
+from gnomon.scheduling.compose import compose
 from gnomon.scheduling.events import take_events
-from gnomon.systems.plain.profile import composition
 from tests.builders import amount, nodes, task
 from tests.control.reading import plot
 
@@ -12,7 +12,7 @@ from tests.control.reading import plot
 def board(*sizes: float, gpus: int = 0) -> Board:
     """A world of tasks of one CPU on two nodes, the tasks in their queue."""
     tasks = [task(f"t{i}", size, 50, gpus=gpus) for i, size in enumerate(sizes or (1,))]
-    made = Board(composition(plot(tasks, cluster=nodes(amount(4, gpus=2), amount(4, gpus=2)))).world)
+    made = Board(compose(plot(tasks, cluster=nodes(amount(4, gpus=2), amount(4, gpus=2)))).world)
     made.w.at[0] = 0
     take_events(made.w, 0)
     return made

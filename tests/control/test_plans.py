@@ -9,7 +9,7 @@ from gnomon.control.plans import TOGETHER_MAX, Plans
 from gnomon.model.fault import Fault
 from gnomon.model.recovery import Checkpoint, Recovery
 from gnomon.recovery.checkpoint import plan_ns
-from gnomon.systems.plain.profile import composition
+from gnomon.scheduling.compose import compose
 from tests.builders import S, task
 from tests.control.reading import fault, plot
 
@@ -20,7 +20,7 @@ def plans(*tasks: Task, chance: int = 0) -> tuple[Plans, Board]:
     """The plans of these tasks, which fail with this chance."""
     faults = [fault(Fault.FAIL, 0, NEVER, "task/*", amount=chance)] if chance else []
     scenario = plot(tasks, faults)
-    board = Board(composition(scenario).world)
+    board = Board(compose(scenario).world)
     made = Plans(scenario, board)
     made.first()
     return made, board

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gnomon.api import Kind, Reason, State, Waiting
-from gnomon.engine.log import Log, outcome
+from gnomon.engine.log import Log
+from gnomon.engine.outcome import outcome
 from gnomon.model.resources import NEVER
 
 pytestmark = pytest.mark.unit

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Outcome, Reason, outcome
+from gnomon.engine.log import Kind, Log, Reason
+from gnomon.engine.outcome import Outcome, outcome
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.resources import Resources
 from gnomon.model.scenario import Policy, Scenario

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnomon.api import kept, kept_native, tables
-from gnomon.engine.log import Log, Outcome, Reason
+from gnomon.engine.log import Log, Reason
+from gnomon.engine.outcome import Outcome
 from gnomon.formats import whole
 from gnomon.insight.history import History, history
 from gnomon.model.errors import InputError

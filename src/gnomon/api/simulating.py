@@ -30,7 +30,6 @@ from gnomon.model.scenario import Scenario
 from gnomon.scheduling.compose import Composition
 from gnomon.scheduling.custom import ask_order, ask_placement
 from gnomon.scheduling.queueing import list_waiting, relink
-from gnomon.systems.plain.profile import composition
 
 Progress = Callable[[int, int, int], bool]
 """``progress(done, total, now_ns)``: tasks that have arrived, all tasks, simulated time; False stops the run."""
@@ -56,7 +55,7 @@ def simulate(
     fast = _worth_compiling(scenario) if compiled is None else compiled
     if fast and not invariants and not native_state and (done := _replayed(scenario, progress)) is not None:
         return done
-    parts, control = controlled(scenario, composition, SYSTEMS[scenario.system].make_placer())
+    parts, control = controlled(scenario, SYSTEMS[scenario.system].make_placer())
     advance, list_units, link, enter = _forms(parts, fast=fast)
     if control and fast:
         _speed_up(control)
@@ -73,7 +72,7 @@ def simulate(
     with _few_looks_for_garbage(scenario):
         world, stopped = run(parts.world, advance, scenario.limits, ports, enter)
     ran = process_time()
-    log = _in_scenario_terms(log_of(world), parts.node_of)
+    log = log_of(world).renumbered(parts.node_of)
     if control:
         log = replace(log, details=control.details)
     timings = {"compile": laid_out - begun, "simulate": ran - laid_out, "log": process_time() - ran}
@@ -220,10 +219,3 @@ def _place(parts: Composition, world: World) -> None:
 
 def _report(progress: Progress, world: World) -> bool:
     return progress(int(world.at[ARRIVED]), len(world.arrivals), int(world.at[NOW]))
-
-
-def _in_scenario_terms(log: Log, nodes: Any) -> Log:
-    """Nodes by their index in the scenario's cluster."""
-    if np.array_equal(nodes, np.arange(len(nodes))):
-        return log
-    return replace(log, node=np.where(log.node >= 0, nodes[log.node], -1).astype(np.int32))

@@ -38,7 +38,7 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Shape
 from gnomon.recovery.faults import Schedule
-from gnomon.scheduling.compose import Composition
+from gnomon.scheduling.compose import Composition, compose
 
 FRUITLESS_MAX = 20_000
 """When so much has come to nothing in a row, a run without a horizon is stopped."""
@@ -54,9 +54,7 @@ def is_needed(scenario: Scenario) -> bool:
     return bool(special) or work.recoveries != (Recovery(),)
 
 
-def controlled(
-    scenario: Scenario, compose: Callable[[Scenario], Composition], placer: MakePlacer | None = None
-) -> tuple[Composition, Control | None]:
+def controlled(scenario: Scenario, placer: MakePlacer | None = None) -> tuple[Composition, Control | None]:
     """The composition of a scenario, and what controls its run after placement, if anything does. ``placer``: makes the
     scheduler that takes the place of the loop's pass, if a system has one.
 

@@ -265,4 +265,8 @@ def _digest(kernels: list[FunctionType]) -> str:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {processor} {fields}".encode())
     for file in sorted({function.__code__.co_filename for function in kernels} | {__file__}):
         digest.update(Path(file).read_bytes())
+    scopes = ((plain.__code__.co_names, vars(sys.modules[plain.__module__])) for plain in kernels)
+    named = ((name, scope.get(name)) for names, scope in scopes for name in names)
+    used = {(name, value) for name, value in named if isinstance(value, int | float)}
+    digest.update(repr(sorted(used)).encode())  # constants are compiled in, wherever they come from
     return digest.hexdigest()[:16]

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.engine.log import Kind, Log, Outcome, Reason, State, outcome
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.engine.outcome import Outcome, outcome
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import BoolArray, IntArray

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gnomon.engine.log import Log, Outcome
+from gnomon.engine.log import Log
+from gnomon.engine.outcome import Outcome
 from gnomon.model.scenario import Scenario
 
 Floats = npt.NDArray[np.float64]

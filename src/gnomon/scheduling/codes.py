@@ -24,7 +24,7 @@ PREEMPT: Final = 15
 ORDER_PYTHON: Final = 16  # 1: the order is a Python function, asked at each pass
 USES_LINE: Final = 17
 PREFER_LOW: Final = 18  # dot-product: prefer the smallest alignment
-SETTLED: Final = 19  # 1: until something is given back, who was refused would be refused again (see pipeline.quiet)
+SETTLED: Final = 19  # 1: until something is given back, who was refused would be refused again (pipeline.quiet_pass)
 LIMITED: Final = 20  # 1: some tenant has a limit
 OPT_SIZE: Final = 24
 

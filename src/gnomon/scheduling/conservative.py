@@ -23,7 +23,7 @@ from gnomon.scheduling.moves import commit, note_wait, occupy
 from gnomon.scheduling.profile import book, find_slot, forget_past, split
 from gnomon.scheduling.queueing import next_unit, over_limit
 
-RESOURCES, TENANT_LIMIT, TENANT_RUNNING = int(Reason.RESOURCES), int(Reason.TENANT_LIMIT), int(Reason.TENANT_RUNNING)
+RESOURCES = int(Reason.RESOURCES)
 
 
 @kernel
@@ -43,13 +43,13 @@ def schedule_conservative(w: World) -> None:
             return
         t = w.tenant[u]
         w.cursor[t] = w.after[u]
-        over = over_limit(w, u)
-        if over > 0:
+        held_by = over_limit(w, u)
+        if held_by > 0:
             if w.slot[u] < NEVER:
                 _lift(w, u)
                 w.slot[u] = NEVER
                 w.at[FREED] = max(w.at[FREED], 1)
-            note_wait(w, u, TENANT_RUNNING if over == 2 else TENANT_LIMIT, t)
+            note_wait(w, u, held_by, t)
             continue
         if tighten or w.slot[u] >= NEVER:
             before = w.slot[u]

@@ -73,7 +73,7 @@ from gnomon.scheduling.queueing import dequeue, next_unit, over_limit
 from gnomon.scheduling.seats import seat_all
 
 S_WAITING = int(State.WAITING)
-RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DROPPED, NO_LEADER = (
+RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, DROPPED, NO_LEADER = (
     int(r)
     for r in (
         Reason.RESOURCES,
@@ -81,8 +81,6 @@ RESOURCES, RESERVED, ORDER, TURN, BACKFILLING, TENANT_LIMIT, TENANT_RUNNING, DRO
         Reason.ORDER,
         Reason.TURN,
         Reason.BACKFILL,
-        Reason.TENANT_LIMIT,
-        Reason.TENANT_RUNNING,
         Reason.DROPPED,
         Reason.NO_LEADER,
     )
@@ -196,9 +194,9 @@ def schedule(w: World) -> int:
         u = pick(w)
         if u < 0 or (w.at[PHASE] == SCAN and nothing_free(w)):
             break
-        over = over_limit(w, u)
-        if over > 0:
-            note_wait(w, u, TENANT_RUNNING if over == 2 else TENANT_LIMIT, w.tenant[u])
+        held_by = over_limit(w, u)
+        if held_by > 0:
+            note_wait(w, u, held_by, w.tenant[u])
             w.at[CHOSEN] = -1
             w.cursor[w.tenant[u]] = -1
             continue

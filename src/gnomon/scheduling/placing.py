@@ -13,6 +13,7 @@ import math
 from gnomon.engine.compiling import kernel, small_kernel
 from gnomon.engine.ledger import copy_row, fits, lower_row, pick_devices
 from gnomon.engine.world import CHANGES, DECIDED, DRAWN, NOW, World
+from gnomon.model.resources import E4
 from gnomon.scheduling.codes import FGD, FIRST_FIT, PLACEMENT, PYTHON, RANDOM
 from gnomon.scheduling.scores import fgd_device, points, score
 from gnomon.scheduling.windows import windows_allow
@@ -81,7 +82,7 @@ def choose_devices(w: World, n: int, task: int, spare: bool) -> int:
     s = w.shape[task]
     if spare and fits_spare(w, n, s):
         return pick_devices(w, w.row, 0, s)
-    if w.gpus[s] == 1 and w.share[s] < 10_000:
+    if w.gpus[s] == 1 and w.share[s] < E4:
         plain = w.need.shape[1] - 1
         if w.opt[PLACEMENT] == FGD:
             return 1 << fgd_device(w, n, s)

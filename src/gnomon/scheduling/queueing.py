@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from gnomon.engine.compiling import entry_kernel, kernel, small_kernel
+from gnomon.engine.log import Reason
 from gnomon.engine.world import I32, NOW, SERVED, WAITING, World
 from gnomon.scheduling.codes import (
     BY_DECAYED_USE,
@@ -18,6 +19,8 @@ from gnomon.scheduling.codes import (
     LIMITED,
     TENANTS,
 )
+
+TENANT_LIMIT, TENANT_RUNNING = int(Reason.TENANT_LIMIT), int(Reason.TENANT_RUNNING)
 
 
 @kernel
@@ -134,19 +137,19 @@ def charge(w: World, t: int, s: int, sign: int) -> None:
 
 @small_kernel
 def over_limit(w: World, u: int) -> int:
-    """0 if the unit's tenant may start it; 1 if the limit of its resources forbids, 2 if that of running tasks does."""
+    """0 if the unit's tenant may start it, else the Reason: the limit of its resources, or that of running tasks."""
     if w.opt[LIMITED] == 0:
         return 0
     t = w.tenant[u]
     if w.running[t] + w.size[u] > w.most_running[t]:
-        return 2
+        return TENANT_RUNNING
     first = w.first[u]
     for d in range(w.need.shape[1]):
         held = w.used[t, d]
         for i in range(first, first + w.size[u]):
             held += w.need[w.shape[w.member[i]], d]
         if held > w.limit[t, d]:
-            return 1
+            return TENANT_LIMIT
     return 0
 
 

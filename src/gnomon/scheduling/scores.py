@@ -13,6 +13,7 @@ import math
 
 from gnomon.engine.compiling import kernel
 from gnomon.engine.world import World
+from gnomon.model.resources import E4
 from gnomon.scheduling.codes import (
     BALANCED,
     BEST_FIT,
@@ -26,8 +27,6 @@ from gnomon.scheduling.codes import (
     PREFER_LOW,
     WORST_FIT,
 )
-
-WHOLE = 10_000
 
 
 @kernel
@@ -144,17 +143,17 @@ def _gpu_packing(w: World, n: int, s: int) -> float:
     devices, idle = 0, 0
     for k in range(plain, w.free.shape[1]):
         devices += w.capacity[n, k] > 0
-        idle += w.free[n, k] == WHOLE
+        idle += w.free[n, k] == E4
     if idle == devices:
         return float(max(33 - devices, devices))
     share = w.share[s]
-    if share == WHOLE:
+    if share == E4:
         return float(max(50 - wanted, 33))
-    least = WHOLE + 1  # a share goes to one device: the one with least left that has room
+    least = E4 + 1  # a share goes to one device: the one with least left that has room
     for k in range(plain, w.free.shape[1]):
         if w.free[n, k] >= share:
             least = min(least, w.free[n, k])
-    if least == WHOLE:
+    if least == E4:
         return float(max(50 - 1, 33))
     return float(max(100 - least // 1000, 50))
 
@@ -185,8 +184,8 @@ def _gpu_clustering(w: World, n: int, s: int) -> float:
 def _fgd(w: World, n: int, s: int) -> float:
     """How steeply fragmentation falls; of a share on the best of the devices with room."""
     before = fragmentation(w, n, 0, -1, 0)
-    if w.gpus[s] != 1 or w.share[s] == WHOLE:
-        return _steepness(before - fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], WHOLE))
+    if w.gpus[s] != 1 or w.share[s] == E4:
+        return _steepness(before - fragmentation(w, n, w.need[s, 0], -1 - w.gpus[s], E4))
     plain, best = w.need.shape[1] - 1, 0.0
     for k in range(w.free.shape[1] - plain):
         if w.free[n, plain + k] >= w.share[s]:
@@ -210,7 +209,7 @@ def fgd_device(w: World, n: int, s: int) -> int:
 @kernel
 def _steepness(gain: float) -> float:
     """100/(1 + exp(-gain)), with the gain, here in 1/10,000, in devices."""
-    return 100.0 / (1.0 + math.exp(-gain / WHOLE))
+    return 100.0 / (1.0 + math.exp(-gain / E4))
 
 
 @kernel
@@ -251,10 +250,10 @@ def _after(w: World, n: int, k: int, slot: int, amount: int) -> int:
     rest = w.free[n, plain + k]
     if slot >= 0:
         return rest - amount if k == slot else rest
-    if slot < -1 and rest == WHOLE:
+    if slot < -1 and rest == E4:
         earlier = 0
         for j in range(k):
-            earlier += w.free[n, plain + j] == WHOLE
+            earlier += w.free[n, plain + j] == E4
         if earlier < -1 - slot:
             return 0
     return rest

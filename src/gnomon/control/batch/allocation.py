@@ -5,6 +5,8 @@ The rules are those of Spark's ``ExecutorAllocationManager`` and ``ExecutorMonit
 
 from __future__ import annotations
 
+from functools import partial
+
 from gnomon.control.batch.driver import Driver
 from gnomon.control.batch.rules import AllocationRule
 from gnomon.control.board import REMOVED
@@ -87,7 +89,7 @@ class Allocation:
                 return
             if node not in self._here and node not in self._coming:
                 self._coming.add(node)
-                driver.timers.at(max(driver.board.now, 0) + rule.start_ns, lambda node=node: self._come(node))  # type: ignore[misc]
+                driver.timers.at(max(driver.board.now, 0) + rule.start_ns, partial(self._come, node))
 
     def _come(self, node: int) -> None:
         self._coming.discard(node)
@@ -105,7 +107,7 @@ class Allocation:
             elif node not in self._idle:
                 wait_ns = rule.outputs_ns if self._holds_outputs(rule, driver.of_world[node]) else rule.idle_ns
                 at = min(driver.board.now + wait_ns, NEVER)
-                self._idle[node] = driver.timers.at(at, lambda node=node: self._leave(node))  # type: ignore[misc]
+                self._idle[node] = driver.timers.at(at, partial(self._leave, node))
 
     def _leave(self, node: int) -> None:
         """One that was idle for long goes, unless it is needed."""

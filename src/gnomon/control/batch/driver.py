@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from gnomon.control.batch.plan import Batch, Course, JobPlan, StagePlan, Where
 from gnomon.control.batch.rules import FAILS, RECOVERS, STAYS
@@ -106,7 +107,7 @@ class Driver:
             if before is not None and self.rules.eager:  # its attempts are those of the job, whatever is lost
                 tasks.failures, tasks.tries, tasks.lengths = before.failures, before.tries, before.lengths
             self.current[stage.plan.number] = tasks
-            self.timers.at(self.board.now + delay_ns, lambda tasks=tasks: self._open(tasks))  # type: ignore[misc]
+            self.timers.at(self.board.now + delay_ns, partial(self._open, tasks))
 
     def _open(self, tasks: Tasks) -> None:
         """A task set takes part in offers from now on. What still runs of an earlier attempt is not launched again
@@ -182,7 +183,7 @@ class Driver:
         self.completed(stage, row)
         for job in list(self.stages.active.values()):
             if job.result == number:
-                self.timers.at(self.board.now + job.teardown_ns, lambda job=job: self._end_job(job, row))  # type: ignore[misc]
+                self.timers.at(self.board.now + job.teardown_ns, partial(self._end_job, job, row))
 
     def lost_with_its_node(self, stage: Stage, node: int) -> bool:
         """Whether what a task left on a node is lost, as far as is known."""
@@ -218,7 +219,7 @@ class Driver:
         for job in self.batch.plan.jobs.values():
             if job.after == number and job.number in self.unfinished:
                 at = self.board.now + job.at_ns
-                self.timers.at(at, lambda job=job: self.submit_job(job, row))  # type: ignore[misc]
+                self.timers.at(at, partial(self.submit_job, job, row))
 
     def abort_due(self) -> None:
         """The jobs fail that have to."""
@@ -285,7 +286,7 @@ class Driver:
         for job in self.batch.plan.jobs.values():
             if job.number in self.unfinished and job.after not in self.unfinished:
                 at = max(self.board.now, 0) + job.at_ns
-                self.timers.at(at, lambda job=job: self.submit_job(job, -1))  # type: ignore[misc]
+                self.timers.at(at, partial(self.submit_job, job, -1))
 
     def _drop_later(self, job: int) -> None:
         """A program whose action fails ends there: what would come after it does not."""

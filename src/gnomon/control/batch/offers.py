@@ -15,6 +15,7 @@ from gnomon.control.batch.plan import Course, Where
 from gnomon.control.batch.task_sets import Tasks
 from gnomon.engine.ledger import fits, pick_devices
 from gnomon.engine.log import Kind, Reason
+from gnomon.engine.world import I64
 from gnomon.model.cluster import Node
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.pools import order
@@ -107,11 +108,13 @@ class Offers:
     def _capacity(self, node: int, tasks: Tasks) -> int:
         """How many tasks of a set a node (of the world) takes when it is empty."""
         w = self._driver.board.w
-        if w.closed[node]:
-            return 0
-        plain = w.need.shape[1] - 1
-        need, has = w.need[int(w.shape[tasks.plan.first]), :plain].tolist(), w.capacity[node, :plain].tolist()
-        return min((have // want for have, want in zip(has, need, strict=True) if want), default=1)
+        return 0 if w.closed[node] else self._times(w.capacity[node], tasks)
+
+    def _times(self, row: I64, tasks: Tasks) -> int:
+        """How many times a row of the ledger holds the plain dimensions of what a task of a set asks for."""
+        w = self._driver.board.w
+        need = w.need[int(w.shape[tasks.plan.first]), :-1].tolist()
+        return min((have // want for have, want in zip(row.tolist(), need, strict=False) if want), default=1)
 
     def _look_again(self) -> None:
         """Slots were let go for their place: they are offered again some time."""
@@ -178,9 +181,7 @@ class Offers:
             return 0
         if self._driver.rules.by_beat and not self._driver.hands.is_up(node):
             return 0
-        plain = w.need.shape[1] - 1
-        need, free = w.need[shape, :plain].tolist(), w.free[node, :plain].tolist()
-        return min((have // want for have, want in zip(free, need, strict=True) if want), default=1)
+        return self._times(w.free[node], tasks)
 
     def launch(self, tasks: Tasks, partition: int, node: int, level: int) -> None:
         """An attempt starts on a node (of the world)."""

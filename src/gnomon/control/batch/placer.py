@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from gnomon.control.batch.allocation import Allocation
 from gnomon.control.batch.disks import Disks
@@ -207,7 +208,7 @@ class BatchPlacer(Placer):
             key = (tasks.stage, tasks.attempt)
             if key not in self._stranded and self._exclusion.unschedulable(tasks):
                 at = self._board.now + rule.unschedulable_ns
-                self._stranded[key] = self._timers.at(at, lambda key=key: self._give_up(key))  # type: ignore[misc]
+                self._stranded[key] = self._timers.at(at, partial(self._give_up, key))
 
     def _give_up(self, key: tuple[int, int]) -> None:
         self._stranded.pop(key, None)

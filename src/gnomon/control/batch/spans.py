@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gnomon.control.batch.plan import BatchPlan, JobPlan
 from gnomon.control.batch.rules import Rules
@@ -50,7 +51,7 @@ class _Play:
         self.told: list[int] = []
         for job in plan.jobs.values():
             if job.after not in self.unfinished:
-                self.at(job.at_ns, lambda job=job: self.submit_job(job))  # type: ignore[misc]
+                self.at(job.at_ns, partial(self.submit_job, job))
 
     def at(self, time: int, act: Callable[[], None]) -> None:
         heapq.heappush(self.timers, (time, self.entered, act))
@@ -67,7 +68,7 @@ class _Play:
                 done[stage] = done.get(stage, 0) + 1
             for stage, count in done.items():
                 self.free += count
-                self.at(now + self.rules.result_ns, lambda stage=stage, count=count: self.known(stage, count))  # type: ignore[misc]
+                self.at(now + self.rules.result_ns, partial(self.known, stage, count))
             while timers and timers[0][0] <= now:
                 heapq.heappop(timers)[2]()
             if self.free and self.waiting:
@@ -82,7 +83,7 @@ class _Play:
             missing = 0 if stage.complete else stage.plan.tasks
             tasks = _Set(stage, stage.job, next=stage.plan.tasks - missing)
             self.sets[stage.plan.number] = tasks
-            self.at(self.now + delay_ns, lambda tasks=tasks: self.open(tasks))  # type: ignore[misc]
+            self.at(self.now + delay_ns, partial(self.open, tasks))
 
     def open(self, tasks: _Set) -> None:
         if tasks.next < tasks.stage.plan.tasks:
@@ -113,7 +114,7 @@ class _Play:
         self.submit(self.stages.done(number, 0, node=0) or [], self.rules.stage_ns)
         for job in list(self.stages.active.values()):
             if job.result == number:
-                self.at(self.now + job.teardown_ns, lambda job=job: self.end_job(job))  # type: ignore[misc]
+                self.at(self.now + job.teardown_ns, partial(self.end_job, job))
 
     def end_job(self, job: JobPlan) -> None:
         if job.number not in self.stages.active:
@@ -123,7 +124,7 @@ class _Play:
         self.unfinished.discard(job.number)
         for later in self.plan.jobs.values():
             if later.after == job.number and later.number in self.unfinished:
-                self.at(self.now + later.at_ns, lambda later=later: self.submit_job(later))  # type: ignore[misc]
+                self.at(self.now + later.at_ns, partial(self.submit_job, later))
 
 
 def span_ns(plan: BatchPlan, rules: Rules, lengths: Mapping[int, Sequence[int]], slots: int) -> int:

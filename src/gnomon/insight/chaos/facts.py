@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Outcome, Reason, State
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.engine.outcome import Outcome
 from gnomon.insight.accounting import stop_ns
 from gnomon.insight.history import History, history
 from gnomon.insight.interruptions import interrupted_ns

@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gnomon.engine.log import COLUMNS, Kind, Log, Outcome, Reason, State, outcome
+from gnomon.engine.log import COLUMNS, Kind, Log, Reason, State
+from gnomon.engine.outcome import Outcome, outcome
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.history import FloatArray
 from gnomon.model.cluster import Reservation

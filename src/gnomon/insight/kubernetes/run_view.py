@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Outcome, Reason, State, outcome
+from gnomon.engine.log import Kind, Log, Reason, State
+from gnomon.engine.outcome import Outcome, outcome
 from gnomon.insight.explain.phrases import seconds
 from gnomon.insight.kubernetes.course import Course, course_of
 from gnomon.insight.kubernetes.departures import TERMINATING, WORDS, Held, departures_of, held_by, last_event
