@@ -113,7 +113,7 @@ SYSTEMS: Final = {
             reader="gnomon.systems.kubernetes.scenario:read_scenario",
             placer="gnomon.systems.kubernetes.placing:KubeScheduler",
             explainer="gnomon.insight.kubernetes:explain",
-            summariser="gnomon.insight.kubernetes.run_summary:summarise",
+            summariser="gnomon.insight.kubernetes.runs.summary:summarise",
         ),
         System(
             "slurm",

@@ -12,8 +12,8 @@ from gnomon.api import explain, simulate
 from gnomon.engine.log import Kind
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.answer import Explanation
-from gnomon.insight.kubernetes.reruns import in_step
-from gnomon.insight.kubernetes.resizing import with_replicas
+from gnomon.insight.kubernetes.runs.reruns import in_step
+from gnomon.insight.kubernetes.runs.resizing import with_replicas
 from gnomon.model.fault import Failure, Fault
 from gnomon.systems.kubernetes.fleets.native import Native
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, starts, workload

@@ -17,8 +17,8 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 
 if TYPE_CHECKING:
-    from gnomon.insight.kubernetes.course import Course
-    from gnomon.insight.kubernetes.followed import Followed
+    from gnomon.insight.kubernetes.runs.course import Course
+    from gnomon.insight.kubernetes.runs.workloads import Followed
 
 EVERY: Final = "every workload"
 
@@ -164,7 +164,7 @@ def _missing(scenario: Scenario, name: str) -> str:
 def _all(scenario: Scenario) -> list[Followed]:
     if scenario.system != "kubernetes" or scenario.native is None:
         return []
-    from gnomon.insight.kubernetes.followed import workloads_of
+    from gnomon.insight.kubernetes.runs.workloads import workloads_of
     from gnomon.systems.kubernetes.fleets.native import Native
 
     return workloads_of(scenario.native) if isinstance(scenario.native, Native) else []
@@ -183,7 +183,7 @@ def _meant(scenario: Scenario, name: str) -> Iterator[Followed]:
 
 def _steps(facts: Facts, name: str) -> Iterator[tuple[Followed, list[tuple[int, int, int]]]]:
     """Of each workload that is meant: times, with how many are ready and how many are wanted from then on."""
-    from gnomon.insight.kubernetes.readiness import at, counted_over, end_of, ready_spans
+    from gnomon.insight.kubernetes.runs.readiness import at, counted_over, end_of, ready_spans
 
     meant = list(_meant(facts.scenario, name))
     spans = ready_spans(facts.scenario, facts.log) if meant else {}
@@ -196,8 +196,8 @@ def _steps(facts: Facts, name: str) -> Iterator[tuple[Followed, list[tuple[int, 
 
 
 def _courses(facts: Facts, name: str) -> Iterator[Course]:
-    from gnomon.insight.kubernetes.course import course_of
-    from gnomon.insight.kubernetes.readiness import end_of, events_by_object, ready_spans
+    from gnomon.insight.kubernetes.runs.course import course_of
+    from gnomon.insight.kubernetes.runs.readiness import end_of, events_by_object, ready_spans
 
     meant = list(_meant(facts.scenario, name))
     spans = ready_spans(facts.scenario, facts.log) if meant else {}

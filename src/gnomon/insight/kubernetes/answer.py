@@ -34,7 +34,7 @@ def explain(
     """
     native = scenario.native
     if not isinstance(native, Native):
-        from gnomon.insight.kubernetes.run_answer import of_kept
+        from gnomon.insight.kubernetes.runs.answer import of_kept
 
         return of_kept(subject, scenario, log, why_not=why_not)
     objects = native.objects
@@ -49,7 +49,7 @@ def explain(
     if log is None and simulate is not None and happens(scenario) and not _is_pending(scenario, who):
         log = simulate(scenario)
     if log is not None:
-        from gnomon.insight.kubernetes.run_answer import of_run  # what a run needs costs those nothing who have none
+        from gnomon.insight.kubernetes.runs.answer import of_run  # what a run needs costs those nothing who have none
 
         return of_run(subject, scenario, log, simulate=simulate, why_not=why_not)
     if who is None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OTHERS, OWN
 from gnomon.insight.explain.phrases import Numbers, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import quantity, shown
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.scaling import replicas_of, scaled_down, workload_of
 from gnomon.insight.kubernetes.moment import Gatekeeper, Moment, is_peer, quota_key, usage_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
-from gnomon.insight.kubernetes.scaling import replicas_of, scaled_down, workload_of
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.api.policies import LimitRange, ResourceQuota
@@ -158,7 +158,7 @@ def created(
 
 
 def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
-    from gnomon.insight.kubernetes.own import with_request
+    from gnomon.insight.kubernetes.levers.own import with_request
 
     spec: PodSpec = bench.pod.spec
     fields: list[str] = []

@@ -9,8 +9,8 @@ import numpy as np
 
 from gnomon.insight.explain.phrases import counted
 from gnomon.insight.explain.why_not import WhyNot
-from gnomon.insight.kubernetes.bench import Bench
 from gnomon.insight.kubernetes.classes import classes
+from gnomon.insight.kubernetes.levers.bench import Bench
 from gnomon.insight.kubernetes.moment import Moment
 from gnomon.insight.kubernetes.summary import refusals
 from gnomon.model.errors import unknown_name

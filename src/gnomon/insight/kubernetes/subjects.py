@@ -188,9 +188,7 @@ def _by_part(part: str, objects: Objects, pods: Sequence[Pod]) -> Subject:
     raise _unknown("pod", part, [pod.key for pod in found or pods], several=bool(found), also=makers)
 
 
-def _unknown(
-    kind: str, name: str, names: Sequence[str], *, several: bool, also: Collection[str] = ()
-) -> InputError:
+def _unknown(kind: str, name: str, names: Sequence[str], *, several: bool, also: Collection[str] = ()) -> InputError:
     """``also``: names of other kinds that may be meant."""
     more = len(names) - CANDIDATES_MAX
     listed = ", ".join(names[:CANDIDATES_MAX]) + (f" and {more:,} more" if more > 0 else "")

@@ -9,9 +9,9 @@ import numpy as np
 
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes.bench import Bench
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity, written
-from gnomon.insight.kubernetes.constraints import selector_text
+from gnomon.insight.kubernetes.levers.bench import Bench
+from gnomon.insight.kubernetes.levers.constraints import selector_text
 from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.spreading import spread_numbers, spread_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes.bench import Bench, Effect, Option, search
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option, search
 from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement

@@ -12,9 +12,11 @@ from gnomon.insight.explain.chain import Link
 from gnomon.insight.explain.changes import CONSTRAINT, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes import claims, cluster, constraints, denials, own, pairs, quota
-from gnomon.insight.kubernetes.bench import Bench, Option, search
+from gnomon.insight.kubernetes import quota
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
+from gnomon.insight.kubernetes.levers import claims, constraints, denials, own, pairs
+from gnomon.insight.kubernetes.levers import others as cluster
+from gnomon.insight.kubernetes.levers.bench import Bench, Option, search
 from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scores import find_node

@@ -12,13 +12,13 @@ from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.explain.why_not import WhyNot
 from gnomon.insight.slurm.arrays import array_clause
-from gnomon.insight.slurm.bench import Bench, search
 from gnomon.insight.slurm.classes import Nodes, node_classes
 from gnomon.insight.slurm.course import Course, course_of, moment_ns, play_out, settle_ns
 from gnomon.insight.slurm.history import history
-from gnomon.insight.slurm.levers_constraints import constraint_levers
-from gnomon.insight.slurm.levers_others import limit_levers, node_levers, other_levers
-from gnomon.insight.slurm.levers_own import own_levers
+from gnomon.insight.slurm.levers.bench import Bench, search
+from gnomon.insight.slurm.levers.constraints import constraint_levers
+from gnomon.insight.slurm.levers.others import limit_levers, node_levers, other_levers
+from gnomon.insight.slurm.levers.own import own_levers
 from gnomon.insight.slurm.meaning import meaning, queue_wait
 from gnomon.insight.slurm.moment import Moment, job_of
 from gnomon.insight.slurm.outlook import outlook

@@ -11,11 +11,11 @@ from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Change
 from gnomon.insight.explain.phrases import Numbers, listed, span
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.slurm import acts
 from gnomon.insight.slurm.classes import node_classes
 from gnomon.insight.slurm.course import course_of
 from gnomon.insight.slurm.history import asks
-from gnomon.insight.slurm.levers_own import VALUES_MAX
+from gnomon.insight.slurm.levers import acts
+from gnomon.insight.slurm.levers.own import VALUES_MAX
 from gnomon.insight.slurm.meaning import short_of
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Given, Rehearsal

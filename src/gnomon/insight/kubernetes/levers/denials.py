@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OWN
-from gnomon.insight.kubernetes.bench import Bench, Option
 from gnomon.insight.kubernetes.classes import written
-from gnomon.insight.kubernetes.constraints import likeness
+from gnomon.insight.kubernetes.levers.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.constraints import likeness
 from gnomon.insight.kubernetes.moment import quota_key, usage_of
 from gnomon.insight.kubernetes.quota import created, with_limit
 from gnomon.systems.kubernetes.api.objects import Amounts, Container, PodSpec

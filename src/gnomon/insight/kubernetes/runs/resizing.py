@@ -13,7 +13,7 @@ from gnomon.insight.explain.changes import CONSTRAINT, NODES, OTHERS, Change, Si
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.reruns import in_step
+from gnomon.insight.kubernetes.runs.reruns import in_step
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.objects import Owner

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gnomon.insight.explain.changes import CONSTRAINT
-from gnomon.insight.kubernetes.bench import Bench, Option
-from gnomon.insight.kubernetes.constraints import likeness
+from gnomon.insight.kubernetes.levers.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.constraints import likeness
 
 ALIKE = 0.6
 """From which likeness on a claim that is there is taken for the one that was meant."""

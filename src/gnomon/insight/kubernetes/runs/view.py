@@ -13,10 +13,10 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason, State
 from gnomon.engine.outcome import Outcome, outcome
 from gnomon.insight.explain.phrases import seconds
-from gnomon.insight.kubernetes.course import Course, course_of
-from gnomon.insight.kubernetes.departures import TERMINATING, WORDS, Held, departures_of, held_by, last_event
-from gnomon.insight.kubernetes.followed import label, workloads_of
-from gnomon.insight.kubernetes.readiness import Span, at, counted_over, end_of, events_by_object, ready_spans
+from gnomon.insight.kubernetes.runs.course import Course, course_of
+from gnomon.insight.kubernetes.runs.departures import TERMINATING, WORDS, Held, departures_of, held_by, last_event
+from gnomon.insight.kubernetes.runs.readiness import Span, at, counted_over, end_of, events_by_object, ready_spans
+from gnomon.insight.kubernetes.runs.workloads import label, workloads_of
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.fleets.fleet import JobRun

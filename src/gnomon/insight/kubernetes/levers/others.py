@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from gnomon.insight.explain.changes import NODES, OTHERS
-from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity
-from gnomon.insight.kubernetes.scaling import scaled_down, workload_of
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.scaling import scaled_down, workload_of
 from gnomon.systems.kubernetes.api.constraints import HOSTNAME, ZONE, Requirement
 from gnomon.systems.kubernetes.api.objects import Node, Pod
 from gnomon.systems.kubernetes.api.requests import pod_requests
@@ -153,7 +153,7 @@ def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Option]:
 
 
 def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -> Iterator[Option]:
-    from gnomon.insight.kubernetes.own import with_request
+    from gnomon.insight.kubernetes.levers.own import with_request
 
     if len(short) != 1:
         return

@@ -19,7 +19,7 @@ from gnomon.insight.explain.changes import LIMIT, Change, Simulate
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Plain, counted, listed, span
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.reruns import in_step
+from gnomon.insight.kubernetes.runs.reruns import in_step
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement

@@ -12,7 +12,7 @@ from gnomon.insight.explain.changes import OWN, Change, Simulate
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Plain
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.own import with_request
+from gnomon.insight.kubernetes.levers.own import with_request
 from gnomon.model.cluster import Node as ModelNode
 from gnomon.model.quantity import format_memory
 from gnomon.model.resources import E4, Resources

@@ -16,9 +16,9 @@ from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import loss
 from gnomon.insight.explain.phrases import counted, size, span
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.probing import against_probe
-from gnomon.insight.kubernetes.reruns import against_eviction, most_used
-from gnomon.insight.kubernetes.resizing import against_loss
+from gnomon.insight.kubernetes.runs.probing import against_probe
+from gnomon.insight.kubernetes.runs.reruns import against_eviction, most_used
+from gnomon.insight.kubernetes.runs.resizing import against_loss
 from gnomon.model.quantity import format_memory
 from gnomon.model.work import Shape
 from gnomon.systems.kubernetes.api.constraints import UNREACHABLE, Toleration

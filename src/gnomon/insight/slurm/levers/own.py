@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from gnomon.insight.explain.phrases import span
-from gnomon.insight.slurm import acts
-from gnomon.insight.slurm.bench import CONSTRAINT, OWN, Lever
 from gnomon.insight.slurm.classes import Nodes
+from gnomon.insight.slurm.levers import acts
+from gnomon.insight.slurm.levers.bench import CONSTRAINT, OWN, Lever
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act
 from gnomon.insight.slurm.rules import findings

@@ -16,19 +16,19 @@ from gnomon.insight.explain.subjects import Subject as GeneralSubject
 from gnomon.insight.explain.summary import summary as general_summary
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.history import history
-from gnomon.insight.kubernetes.crashes import SETTINGS, against_mishap, last_words, repeated, too_large, unlike
-from gnomon.insight.kubernetes.evictions import against_evictions, most_evicted, native_text, sentences, story
-from gnomon.insight.kubernetes.layouts import Layout, last_event, layout_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
-from gnomon.insight.kubernetes.readiness import ready_spans
-from gnomon.insight.kubernetes.replay import Turn, moment_at, spokesman, turn_of
-from gnomon.insight.kubernetes.reruns import rerun
-from gnomon.insight.kubernetes.resizing import against_waiting
-from gnomon.insight.kubernetes.rollouts import stuck
+from gnomon.insight.kubernetes.runs.crashes import SETTINGS, against_mishap, last_words, repeated, too_large, unlike
+from gnomon.insight.kubernetes.runs.evictions import against_evictions, most_evicted, native_text, sentences, story
+from gnomon.insight.kubernetes.runs.layouts import Layout, last_event, layout_of
+from gnomon.insight.kubernetes.runs.readiness import ready_spans
+from gnomon.insight.kubernetes.runs.replay import Turn, moment_at, spokesman, turn_of
+from gnomon.insight.kubernetes.runs.reruns import rerun
+from gnomon.insight.kubernetes.runs.resizing import against_waiting
+from gnomon.insight.kubernetes.runs.rollouts import stuck
+from gnomon.insight.kubernetes.runs.story import WorkloadStory, story_of, worst_of
 from gnomon.insight.kubernetes.subjects import KINDS, POD_WORDS, Subject, find_subject, kind_word, node_named
 from gnomon.insight.kubernetes.turn_answer import PodExplanation, of_moment
 from gnomon.insight.kubernetes.wording import in_words
-from gnomon.insight.kubernetes.workload_story import WorkloadStory, story_of, worst_of
 from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.quantity import format_quantity

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gnomon.insight.kubernetes.followed import NEVER_BY_ITSELF, Followed, Version
-from gnomon.insight.kubernetes.readiness import Span, Steps, at, counted_over
+from gnomon.insight.kubernetes.runs.readiness import Span, Steps, at, counted_over
+from gnomon.insight.kubernetes.runs.workloads import NEVER_BY_ITSELF, Followed, Version
 from gnomon.model.resources import NEVER
 
 Said = Sequence[tuple[int, str]]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gnomon.insight.explain.changes import CONSTRAINT
-from gnomon.insight.kubernetes.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Option
 from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gnomon.api import explain
 from gnomon.insight.explain import Explanation
-from gnomon.insight.kubernetes.evictions import evictions
+from gnomon.insight.kubernetes.runs.evictions import evictions
 from gnomon.model.scenario import Limits
 from gnomon.systems.kubernetes.read.files import objects_of
 from gnomon.systems.kubernetes.scenario import scenario_of

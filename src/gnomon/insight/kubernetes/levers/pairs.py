@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gnomon.insight.explain.changes import Change
-from gnomon.insight.kubernetes.bench import TRIALS_MAX, Bench, Option, search
+from gnomon.insight.kubernetes.levers.bench import TRIALS_MAX, Bench, Option, search
 
 FIRST_MAX: Final = 10
 """How many changes are tried as the first of a pair, the cheapest of each field."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from gnomon.insight.explain.changes import OWN
 from gnomon.insight.explain.phrases import counted, listed
-from gnomon.insight.kubernetes.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.moment import key_of
 from gnomon.systems.kubernetes.api.constraints import Taint, Toleration
 from gnomon.systems.kubernetes.api.objects import Container, PodSpec

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from gnomon.insight.explain.changes import OTHERS
-from gnomon.insight.kubernetes.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.subjects import owner_of
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.snapshot import Objects

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gnomon.api import Run
-from gnomon.insight.kubernetes.readiness import at, counted_over, ready_spans
+from gnomon.insight.kubernetes.runs.readiness import at, counted_over, ready_spans
 from gnomon.model.fault import Failure, Fault
 from tests.systems.kubernetes.play import Object, S, job, node, play, pod, spec, workload
 

@@ -11,7 +11,7 @@ from gnomon.engine.log import Kind, State
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import counted, span
 from gnomon.insight.explain.situation import rows_of
-from gnomon.insight.kubernetes.readiness import Span, Steps, counted_over
+from gnomon.insight.kubernetes.runs.readiness import Span, Steps, counted_over
 from gnomon.systems.kubernetes.api.objects import PodDisruptionBudget
 from gnomon.systems.kubernetes.api.selectors import selects
 from gnomon.systems.kubernetes.controllers.rollout import resolved

@@ -9,8 +9,8 @@ import numpy as np
 
 from gnomon.engine.log import Log, State
 from gnomon.insight.explain.phrases import seconds, span
-from gnomon.insight.kubernetes.course import Course, RolledOut
-from gnomon.insight.kubernetes.run_view import View, end_word
+from gnomon.insight.kubernetes.runs.course import Course, RolledOut
+from gnomon.insight.kubernetes.runs.view import View, end_word
 from gnomon.insight.listing import Listing, Summary
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
