@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import accumulate
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from gnomon.model.errors import InputError
 
 BLOCK_BYTES: Final = 2**22
 LINE_BYTES_MAX: Final = 2**24
-_WAYS_MAX: Final = 20_000
+_EXTRA_MAX: Final = 100
 
 Looks = Mapping[str, Callable[[str], bool]]
 """What a value of a column has to look like."""
@@ -188,7 +188,7 @@ class Parsable:
             found = joined(parts, self.names, self.free, self.looks)
             if found is None:
                 raise InputError(
-                    f"{len(parts)} fields, the header has {width}, and none may hold the delimiter",
+                    f"{len(parts)} fields, the header has {width}; free texts may hold {_EXTRA_MAX} delimiters",
                     file=self.file,
                     line=line + number - 1,
                     found=text[:60],
@@ -197,34 +197,36 @@ class Parsable:
 
 
 def joined(parts: Sequence[str], names: Sequence[str], free: Collection[str], looks: Looks) -> list[str] | None:
-    """Fields of which some were cut at a delimiter of their own: the way that suits the other columns best, which
-    gives the first free column as much as it may. None: there is no free column.
+    """Fields of which some were cut at a delimiter of their own: the way that suits the other columns best, of several
+    the one that gives most to the last free column. None: there is no free column, or far too many fields.
 
     >>> joined("7|a|b|PENDING".split("|"), ("JobID", "JobName", "State"), ("JobName",), {})
     ['7', 'a|b', 'PENDING']
     """
-    places = [place for place, name in enumerate(names) if name in free]
     extra = len(parts) - len(names)
     if not extra:
         return list(parts)
-    if not places:
+    if extra > _EXTRA_MAX or not any(name in free for name in names):
         return None
-    best: tuple[int, list[str]] | None = None
-    slots = extra + len(places) - 1
-    for tried, bars in enumerate(combinations(range(slots), len(places) - 1)):
-        ends = [-1, *bars, slots]
-        more = dict(zip(places, (b - a - 1 for a, b in pairwise(ends)), strict=True))
-        found, at = [], 0
-        for place in range(len(names)):
-            size = 1 + more.get(place, 0)
-            found.append("|".join(parts[at : at + size]))
-            at += size
-        wrong = sum(1 for name, value in zip(names, found, strict=True) if name in looks and not looks[name](value))
-        if best is None or wrong < best[0]:
-            best = wrong, found
-        if not best[0] or tried > _WAYS_MAX:
-            break
-    return best[1] if best else None
+    # how many of the columns from each on look wrong at the least, by how many delimiters those before it hold
+    wrong = [[len(names)] * extra + [0]]
+    for place in reversed(range(len(names))):
+        after, name = wrong[0], names[place]
+        if name in free:
+            row = list(accumulate(reversed(after), min))[::-1]
+        else:
+            look = looks.get(name)
+            row = [count + (look is not None and not look(parts[place + held])) for held, count in enumerate(after)]
+        wrong.insert(0, row)
+    found, at = [], 0
+    for place, name in enumerate(names):
+        held = at - place
+        size = 1
+        if name in free:
+            size += wrong[place + 1].index(wrong[place][held], held) - held
+        found.append("|".join(parts[at : at + size]))
+        at += size
+    return found
 
 
 def _names(header: str, file: str) -> tuple[str, ...]:
