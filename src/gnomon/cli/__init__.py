@@ -23,10 +23,10 @@ Prepare = Callable[[Sequence[str]], list[str] | None]
 
 def main(prepare: Prepare | None = None, name: str = "gnomon") -> None:
     """Run the command line of this process and end it. ``prepare``, ``name``: as for :func:`run`."""
+    from gnomon.cli.encoding import degrade
+
     _open_what_is_closed()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name that the terminal's encoding lacks is no reason to fail
-            stream.reconfigure(errors="backslashreplace")
+    degrade()
     told = _end_on_signals()
     code = run(sys.argv[1:], prepare=prepare, name=name)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # one more Ctrl-C finds nothing to be finished

@@ -13,6 +13,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from gnomon.cli.encoding import takes
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -47,7 +49,7 @@ OutputOption = Annotated[
     ),
 ]
 
-LINE_MIN = 40
+LINE_MIN = 20
 """Nothing is broken into lines shorter than that."""
 
 
@@ -70,16 +72,19 @@ def show(text: Text) -> None:
     write(_rendered(text, sys.stdout))
 
 
-def emit(output: Output, document: object, text: Text) -> None:
+def emit(output: Output, document: object, shown: Text) -> None:
     """Write a result in the form that was asked for: the text for people, the document for programs."""
     if output is Output.JSON:
-        write(as_json(document) + "\n")
+        texts = (as_json(document, ascii=ascii) for ascii in (False, True))
+        write(next(text for text in texts if takes(sys.stdout, text)) + "\n")
     elif output is Output.YAML:
         import yaml
 
-        write(yaml.safe_dump(plain_data(document), sort_keys=False, allow_unicode=True))
+        plain = plain_data(document)
+        texts = (str(yaml.safe_dump(plain, sort_keys=False, allow_unicode=all_signs)) for all_signs in (True, False))
+        write(next(text for text in texts if takes(sys.stdout, text)))
     else:
-        show(text)
+        show(shown)
 
 
 def failure_of(write: Callable[[], object]) -> Exception | None:
@@ -138,11 +143,11 @@ def notes_data(notes: Sequence[Note]) -> list[dict[str, object]]:
     return [{"what": n.what, "field": n.field, "text": n.text, "count": n.count} for n in notes]
 
 
-def as_json(document: object) -> str:
-    """One JSON document. What JSON cannot say (an endless number) is null."""
+def as_json(document: object, *, ascii: bool = False) -> str:
+    """One JSON document. What JSON cannot say (an endless number) is null. ``ascii``: with all else as ``\\uXXXX``."""
     import json
 
-    return json.dumps(plain_data(document), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain_data(document), indent=2, ensure_ascii=ascii, allow_nan=False)
 
 
 def plain_data(value: Any) -> Any:
