@@ -1,4 +1,4 @@
-"""XML: elements with their lines, properties as Hadoop reads them, and what is refused."""
+"""XML: elements with their lines, and what is refused."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -7,37 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.formats.xml import parse_xml, properties, read_properties, read_xml
+from gnomon.formats.xml import parse_xml, read_xml
 from gnomon.model.errors import InputError
-
-ONE = """<?xml version="1.0"?>
-<!-- a site -->
-<configuration>
-  <property>
-    <name>mapreduce.task.io.sort.mb</name>
-    <value> 256 </value>
-    <description>more</description>
-  </property>
-  <property name="a" value="1"/>
-</configuration>
-"""
-
-
-def test_properties_with_their_lines() -> None:
-    found = properties(ONE, file="mapred-site.xml")
-    assert {name: (one.value, one.line) for name, one in found.items()} == {
-        "mapreduce.task.io.sort.mb": ("256", 4),
-        "a": ("1", 9),
-    }
-
-
-def test_a_final_property_stays() -> None:
-    def given_twice(final: str) -> str:
-        first = f"<property><name>a</name><value>1</value>{final}</property>"
-        return f"<configuration>{first}<property><name>a</name><value>2</value></property></configuration>"
-
-    assert properties(given_twice(""))["a"].value == "2"
-    assert properties(given_twice("<final>true</final>"))["a"].value == "1"
 
 
 def test_a_declared_encoding_is_that_of_the_file_not_of_the_text() -> None:
@@ -46,9 +17,10 @@ def test_a_declared_encoding_is_that_of_the_file_not_of_the_text() -> None:
 
 def test_a_file(tmp_path: Path) -> None:
     file = tmp_path / "site.xml"
-    file.write_text(ONE)
-    assert read_properties(file)["a"].file == str(file)
-    assert read_xml(file).first("property") is not None
+    file.write_text("<a>\n  <b x='1'> text </b>\n</a>\n")
+    found = read_xml(file).first("b")
+    assert found is not None
+    assert (found.line, found.text, found.attributes) == (2, "text", {"x": "1"})
 
 
 @pytest.mark.parametrize(
@@ -56,11 +28,6 @@ def test_a_file(tmp_path: Path) -> None:
     [
         ("", "not XML: no element found"),
         ("<a>", "line 1: not XML: no element found"),
-        ("<configuration>\n<property></configuration>", "line 2: not XML: mismatched tag"),
-        ("<allocations/>", "not a configuration of Hadoop, found 'allocations'"),
-        ("<configuration><prop/></configuration>", "not a property, found '<prop>'"),
-        ("<configuration><property><value>1</value></property></configuration>", "a property without a name"),
-        ("<configuration><property><nam>a</nam></property></configuration>", "unknown field, found '<nam>'"),
         ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "XML with a document type is not read"),
         ("<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", "XML with a document type is not read"),
         ("<a>" * 200, "XML deeper than 100 elements"),
@@ -69,7 +36,7 @@ def test_a_file(tmp_path: Path) -> None:
 )
 def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        properties(text)
+        parse_xml(text)
     assert message in str(error.value)
 
 

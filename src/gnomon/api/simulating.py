@@ -128,7 +128,7 @@ def compare(
         futures = [submit(_simulate_log, scenario) for scenario in scenarios]
         _await(futures, progress)
     found = zip(scenarios, (future.result() for future in futures), strict=True)
-    return [Run(scenario, *result, scenario.work.notes) for scenario, result in found]
+    return [Run(scenario, log, timings, stopped, scenario.work.notes) for scenario, (log, timings, stopped) in found]
 
 
 def can_be_sent(scenario: Scenario) -> bool:

@@ -3,7 +3,12 @@
 ``history.history`` folds the log once into columns (what became of each task, each attempt, the time observed);
 ``metrics.metrics`` sums a run up, with ``accounting`` of useful and wasted time; ``recovery.recovery`` says what went
 wrong and what came of it (``outages``: faults as stretches of time, ``rework``: work lost and done again,
-``budgets``); ``usage`` has what changes over time (allocation, queue); ``fairness`` who got how much and who overtook
-whom; ``fragmentation`` what free capacity nobody could use; ``calibrate.calibrate`` sets simulated against recorded
-waits, with ``agreement`` of two orders; ``compare.compare`` puts variants into one table.
+``interruptions``, ``budgets``); ``usage`` has what changes over time (allocation, queue), ``waiting`` how long tasks
+waited for a place; ``fairness`` who got how much and who overtook whom; ``fragmentation`` what free capacity nobody
+could use; ``job_runs`` what a driver said of its jobs.
+
+``calibrate.calibrate`` sets simulated against recorded waits, with ``agreement`` of two orders; ``compare.compare``
+puts variants into one table; ``verify.verify`` sets recorded cases against the model. ``explain`` tells why something
+is as it is and ``chaos`` finds the faults that break what is demanded, of any system; ``kubernetes``, ``slurm``,
+``spark`` and ``mapreduce`` tell it in the words of theirs (``listing``: the form of their tables).
 """

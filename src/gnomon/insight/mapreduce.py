@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gnomon.engine.log import Kind, Log, Reason
+from gnomon.insight.job_runs import job_runs
 from gnomon.insight.listing import Listing, Summary
 from gnomon.model.quantity import format_duration
 from gnomon.model.scenario import Scenario
@@ -41,30 +42,20 @@ def summarise(scenario: Scenario, log: Log) -> Summary:
     phases = _phases(scenario, log)
     jobs = sorted({one.job for one in phases})
     counters = {job: counters_of([one for one in phases if one.job == job]) for job in jobs}
-    failures = [str(facts["message"]) for _, facts in sorted(log.details.items()) if facts.get("reason") == "JobFailed"]
-    running = _running(log)
+    ran = job_runs(log).values()
+    failures = [one.error for one in ran if one.error]
+    running = [f"{one.number + 1:04d}" for one in ran if one.status == "RUNNING"]
     data: dict[str, Any] = {
         "failures": failures,
-        "running": [f"{job:04d}" for job in running],
+        "running": running,
         "phases": [_data(one) for one in phases],
         "counters": {f"{job:04d}": dict(counters[job]) for job in jobs},
     }
     failed = [Listing(["JOB FAILED"], [[line] for text in failures for line in text.splitlines()])] if failures else []
     if running:
-        failed.append(Listing(["JOB", "STATE"], [[f"{job:04d}", "RUNNING"] for job in running]))
+        failed.append(Listing(["JOB", "STATE"], [[job, "RUNNING"] for job in running]))
     counted = [_counter_table(job, counters[job], len(jobs)) for job in jobs]
     return Summary(data, (_phase_table(phases), *failed, *counted))
-
-
-def _running(log: Log) -> list[int]:
-    """The jobs that were submitted and had not ended, counted from 1 as phases are."""
-    found: set[int] = set()
-    for _, facts in sorted(log.details.items()):
-        if facts.get("reason") == "JobSubmitted":
-            found.add(int(facts["job"]) + 1)
-        elif facts.get("reason") in ("JobEnded", "JobFailed"):
-            found.discard(int(facts["job"]) + 1)
-    return sorted(found)
 
 
 def _phases(scenario: Scenario, log: Log) -> list[Phase]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from gnomon.insight.distribution import SECOND, Distribution
 from gnomon.insight.fairness import dominant_shares, jain_index, overtaken_max, served
 from gnomon.insight.fragmentation import fragmentation
 from gnomon.insight.history import History, history
+from gnomon.insight.job_runs import job_runs
 from gnomon.insight.recovery import Recovery, recovery
 from gnomon.insight.usage import allocated, queue_length
 from gnomon.model.resources import NEVER
@@ -180,13 +181,8 @@ def _makespan(past: History, ends_ns: IntArray) -> float | None:
         return None
     times = [past.begin_ns, int(ends_ns.max())]
     if batch_of(past.scenario) is not None:
-        log = past.log
-        events = np.flatnonzero(log.kind == Kind.EVENT).tolist()
-        times += [int(log.t_ns[row]) for row in events if log.details.get(row, {}).get("reason") in _JOBS]
+        times += [t_ns for job in job_runs(past.log).values() for t_ns in (job.start_ns, job.end_ns) if t_ns >= 0]
     return _seconds(max(times) - min(times))
-
-
-_JOBS: Final = ("JobSubmitted", "JobEnded", "JobFailed")
 
 
 def _bounded_slowdown(past: History, ended: BoolArray, turnaround_ns: IntArray) -> npt.NDArray[np.float64]:

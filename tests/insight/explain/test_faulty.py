@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gnomon.api import Run, explain, simulate
 from gnomon.engine.log import Kind
+from gnomon.insight.explain import explain as explained
 from gnomon.insight.explain.chain import event
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.sentences import sentence
@@ -68,7 +69,7 @@ def test_a_chain_that_has_a_loss_by_a_fault_goes_back_to_it(what: Scenario) -> N
     done = simulated(what)
     log = done.log
     for task in range(len(what.work)):
-        found = explain(f"task/{what.work.id(task)}", done)
+        found = explained(f"task/{what.work.id(task)}", what, log, simulate=lambda _: log)
         rows = {link.row for link in found.chain}
         for link in found.chain:
             row, walk = link.row, []

@@ -98,6 +98,11 @@ class Where:
     level: int = -1
     copy: bool = False
 
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """What tells it from all others: stage, partition, attempt of the stage, number."""
+        return self.stage.number, self.partition, self.stage_attempt, self.number
+
 
 @dataclass(frozen=True, slots=True)
 class Course:

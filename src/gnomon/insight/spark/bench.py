@@ -15,7 +15,7 @@ from gnomon.control.batch.plan import BatchPlan, Course, StagePlan, Where
 from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
 from gnomon.control.batch.spans import counts_only, span_ns
-from gnomon.engine.log import Kind
+from gnomon.insight.job_runs import job_runs
 from gnomon.insight.spark.profile import slots_of
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
@@ -97,9 +97,8 @@ class Bench:
         )
         work = work_of(plan, task_cpus=cpus)
         log = play(scenario_of(plan, rules, execution, Cluster(nodes), work=work))
-        rows = [row for row, facts in log.details.items() if facts.get("reason") in ("JobSubmitted", "JobEnded")]
-        times = [int(log.t_ns[row]) for row in rows if log.kind[row] == Kind.EVENT]
-        return (max(times) - min(times)) // MS if times else 0
+        jobs = job_runs(log).values()
+        return (max(job.end_ns for job in jobs) - min(job.start_ns for job in jobs)) // MS if jobs else 0
 
     def counts_only(self, *, speculates: bool = False) -> bool:
         """Whether a run needs no world (:mod:`gnomon.control.batch.spans`)."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gnomon.engine.log import Kind, Log, Reason
+from gnomon.insight.job_runs import JobRun, job_runs
 from gnomon.insight.spark.declared import metrics_of
 from gnomon.model.scenario import Scenario
 from gnomon.systems.spark.application import Application, Executor, Job, StageAttempt
@@ -36,7 +37,6 @@ class _Rerun:
     def __init__(self, application: Application, scenario: Scenario) -> None:
         self._application, self.nodes = application, [node.name for node in scenario.cluster.nodes]
         self.attempts: dict[tuple[int, int], _Attempt] = {}
-        self.jobs: dict[int, Job] = {}
         self.gone: dict[int, int] = {}
         self.failures: dict[Failure, int] = {}
         self._open: dict[int, tuple[Mapping[str, int | str], int, int]] = {}
@@ -48,7 +48,7 @@ class _Rerun:
         kind, subject, node = int(log.kind[row]), int(log.subject[row]), int(log.node[row])
         facts = log.details.get(row, {})
         if kind == Kind.EVENT:
-            _event(self._application, facts, now, self.attempts, self.jobs)
+            self._stage(facts, now)
         elif kind == Kind.NOTICE and node >= 0:
             self.gone.setdefault(node, now)
         elif kind == Kind.START and "stage" in facts:
@@ -68,6 +68,16 @@ class _Rerun:
             one.rows.extend(known if failure < 0 else _NOTHING)
             self._tid += 1
 
+    def _stage(self, facts: Mapping[str, int | str], now: int) -> None:
+        """What the driver says of stages."""
+        if facts.get("reason") not in ("StageSubmitted", "StageCompleted"):
+            return
+        one = self.attempts.setdefault((int(facts["stage"]), int(facts["attempt"])), _Attempt())
+        if facts["reason"] == "StageSubmitted":
+            one.submitted_ms, one.planned = now, int(facts["tasks"])
+        else:
+            one.completed_ms = now
+
 
 def application_of_run(application: Application, scenario: Scenario, log: Log) -> Application:
     """The application as the run had it: jobs, stage attempts, tasks and executors with the times of the simulation."""
@@ -84,8 +94,16 @@ def application_of_run(application: Application, scenario: Scenario, log: Log) -
         removed, cores = found.gone.get(place), node.capacity.cpu_milli // 1000
         lost = "" if removed is None else "lost node: no heartbeat any more"
         executors[node.name] = Executor(node.name, node.name, cores, start, removed, lost)
-    ended = max([job.ended_ms or start for job in found.jobs.values()], default=start)
-    return replace(application, ended_ms=ended, executors=executors, jobs=found.jobs, attempts=made)
+    jobs = {number: _job(application.jobs[number], one, start) for number, one in job_runs(log).items()}
+    ended = max([job.ended_ms or start for job in jobs.values()], default=start)
+    return replace(application, ended_ms=ended, executors=executors, jobs=jobs, attempts=made)
+
+
+def _job(known: Job, ran: JobRun, start: int) -> Job:
+    """A job with the times of the run."""
+    result = {"SUCCEEDED": "JobSucceeded", "FAILED": "JobFailed"}.get(ran.status)
+    ended = None if ran.end_ns < 0 else start + ran.end_ns // _NS
+    return replace(known, submitted_ms=start + ran.start_ns // _NS, ended_ms=ended, result=result, error=ran.error)
 
 
 def _next(key: tuple[int, int]) -> tuple[int, int]:
@@ -145,27 +163,3 @@ def _made(
         tasks=tasks,
         running=Tasks(table(array("q")), names, failures),
     )
-
-
-def _event(
-    application: Application,
-    facts: Mapping[str, int | str],
-    now: int,
-    attempts: dict[tuple[int, int], _Attempt],
-    jobs: dict[int, Job],
-) -> None:
-    """What the driver says."""
-    reason = facts.get("reason")
-    if reason in ("StageSubmitted", "StageCompleted"):
-        one = attempts.setdefault((int(facts["stage"]), int(facts["attempt"])), _Attempt())
-        if reason == "StageSubmitted":
-            one.submitted_ms, one.planned = now, int(facts["tasks"])
-        else:
-            one.completed_ms = now
-    elif reason == "JobSubmitted":
-        number = int(facts["job"])
-        jobs[number] = replace(application.jobs[number], submitted_ms=now, ended_ms=None, result=None, error="")
-    elif reason in ("JobEnded", "JobFailed"):
-        number = int(facts["job"])
-        result = "JobSucceeded" if reason == "JobEnded" else "JobFailed"
-        jobs[number] = replace(jobs[number], ended_ms=now, result=result, error=str(facts.get("message", "")))

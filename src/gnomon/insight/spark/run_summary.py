@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gnomon.engine.log import Kind, Log, Reason
+from gnomon.insight.job_runs import JobRun, job_runs
 from gnomon.insight.listing import Listing, Summary
 from gnomon.insight.spark.words import size
 from gnomon.model.quantity import format_duration
@@ -17,22 +18,6 @@ from gnomon.systems.spark.tasks import IntArray
 NOTHING: Final = "-"
 _MS: Final = 1_000_000
 _LOST: Final = (Reason.NODE, Reason.KILLED, Reason.EVICTED, Reason.DRAINED, Reason.DELETED)
-
-
-@dataclass
-class Job:
-    """A job. Times ns, -1: never. ``error``: why it failed."""
-
-    number: int
-    name: str
-    start_ns: int
-    end_ns: int = -1
-    error: str = ""
-
-    @property
-    def status(self) -> str:
-        """Spark's word."""
-        return "FAILED" if self.error else "SUCCEEDED" if self.end_ns >= 0 else "RUNNING"
 
 
 @dataclass
@@ -54,7 +39,7 @@ class Attempt:
 
 def summarise(scenario: Scenario, log: Log) -> Summary:
     """What a run came to. ``jobs`` and ``stages``, each attempt of one."""
-    jobs, attempts = _read(log, _moved(scenario))
+    jobs, attempts = job_runs(log), _attempts(log, _moved(scenario))
     data: dict[str, Any] = {
         "jobs": [_job_data(one) for one in jobs.values()],
         "stages": [_attempt_data(one) for _, one in sorted(attempts.items())],
@@ -71,16 +56,19 @@ def _moved(scenario: Scenario) -> Moved:
     return execution.moved if isinstance(execution, Recorded) else {}
 
 
-def _read(log: Log, moved: Moved) -> tuple[dict[int, Job], dict[tuple[int, int], Attempt]]:
-    jobs: dict[int, Job] = {}
+def _attempts(log: Log, moved: Moved) -> dict[tuple[int, int], Attempt]:
+    """The attempts of stages, by stage and number."""
     attempts: dict[tuple[int, int], Attempt] = {}
     runs: dict[int, tuple[Attempt, int]] = {}
     for row, (kind, task, t_ns) in enumerate(
         zip(log.kind.tolist(), log.subject.tolist(), log.t_ns.tolist(), strict=True)
     ):
         facts = log.details.get(row, {})
-        if kind == Kind.EVENT:
-            _said(facts, t_ns, jobs, attempts)
+        if kind == Kind.EVENT and facts.get("reason") == "StageSubmitted":
+            key = int(facts["stage"]), int(facts["attempt"])
+            attempts[key] = Attempt(*key, str(facts["message"]), int(facts["tasks"]), t_ns)
+        elif kind == Kind.EVENT and facts.get("reason") == "StageCompleted":
+            attempts[int(facts["stage"]), int(facts["attempt"])].end_ns = t_ns
         elif kind == Kind.START and "stage_attempt" in facts:
             runs[task] = attempts[int(facts["stage"]), int(facts["stage_attempt"])], int(facts["index"])
         elif task in runs:
@@ -88,24 +76,7 @@ def _read(log: Log, moved: Moved) -> tuple[dict[int, Job], dict[tuple[int, int],
             if kind == Kind.END and one.stage in moved:
                 facts = {**facts, **dict(zip(MOVED, moved[one.stage][index].tolist(), strict=True))}
             _happened(one, Kind(kind), Reason(int(log.reason[row])), facts)
-    return jobs, attempts
-
-
-def _said(
-    facts: Mapping[str, int | str], t_ns: int, jobs: dict[int, Job], attempts: dict[tuple[int, int], Attempt]
-) -> None:
-    """What the driver says."""
-    reason = facts.get("reason")
-    if reason == "JobSubmitted":
-        jobs[int(facts["job"])] = Job(int(facts["job"]), str(facts["message"]), t_ns)
-    elif reason in ("JobEnded", "JobFailed"):
-        job = jobs[int(facts["job"])]
-        job.end_ns, job.error = t_ns, str(facts.get("message", ""))
-    elif reason == "StageSubmitted":
-        key = int(facts["stage"]), int(facts["attempt"])
-        attempts[key] = Attempt(*key, str(facts["message"]), int(facts["tasks"]), t_ns)
-    elif reason == "StageCompleted":
-        attempts[int(facts["stage"]), int(facts["attempt"])].end_ns = t_ns
+    return attempts
 
 
 def _happened(one: Attempt, kind: Kind, reason: Reason, facts: Mapping[str, int | str]) -> None:
@@ -124,7 +95,7 @@ def _happened(one: Attempt, kind: Kind, reason: Reason, facts: Mapping[str, int 
         one.copies += 1
 
 
-def _job_data(one: Job) -> dict[str, Any]:
+def _job_data(one: JobRun) -> dict[str, Any]:
     times = {"submitted_s": one.start_ns / 1e9, **({"ended_s": one.end_ns / 1e9} if one.end_ns >= 0 else {})}
     return {"job": one.number, "name": one.name, "status": one.status, **times, "error": one.error}
 
@@ -135,7 +106,7 @@ def _attempt_data(one: Attempt) -> dict[str, Any]:
     return {"stage": one.stage, "attempt": one.attempt, "name": one.name, **counts, **times, **one.sums}
 
 
-def _job_table(jobs: Mapping[int, Job]) -> Listing:
+def _job_table(jobs: Mapping[int, JobRun]) -> Listing:
     rows = [
         [
             str(one.number),

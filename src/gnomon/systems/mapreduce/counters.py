@@ -15,39 +15,22 @@ from gnomon.dataflow.sorting import MapOutput
 
 Counts = Mapping[str, int]
 
-TASK_COUNTERS: Final = (
-    "MAP_INPUT_RECORDS",
-    "MAP_OUTPUT_RECORDS",
-    "MAP_OUTPUT_BYTES",
-    "MAP_OUTPUT_MATERIALIZED_BYTES",
-    "COMBINE_INPUT_RECORDS",
-    "COMBINE_OUTPUT_RECORDS",
-    "REDUCE_INPUT_GROUPS",
-    "REDUCE_SHUFFLE_BYTES",
-    "REDUCE_INPUT_RECORDS",
-    "REDUCE_OUTPUT_RECORDS",
-    "SPILLED_RECORDS",
-    "SHUFFLED_MAPS",
-    "FAILED_SHUFFLE",
-    "MERGED_MAP_OUTPUTS",
-)
-"""In the order in which Hadoop prints them."""
+JOB_COUNTERS: Final = {
+    "NUM_FAILED_MAPS": "Failed map tasks",
+    "NUM_FAILED_REDUCES": "Failed reduce tasks",
+    "NUM_KILLED_MAPS": "Killed map tasks",
+    "NUM_KILLED_REDUCES": "Killed reduce tasks",
+    "TOTAL_LAUNCHED_MAPS": "Launched map tasks",
+    "TOTAL_LAUNCHED_REDUCES": "Launched reduce tasks",
+    "DATA_LOCAL_MAPS": "Data-local map tasks",
+    "RACK_LOCAL_MAPS": "Rack-local map tasks",
+    "OTHER_LOCAL_MAPS": "Other local map tasks",
+    "MB_MILLIS_MAPS": "Total megabyte-milliseconds taken by all map tasks",
+    "MB_MILLIS_REDUCES": "Total megabyte-milliseconds taken by all reduce tasks",
+}
+"""Of a job as a whole, and how Hadoop prints them, in its order."""
 
-JOB_COUNTERS: Final = (
-    "NUM_FAILED_MAPS",
-    "NUM_FAILED_REDUCES",
-    "NUM_KILLED_MAPS",
-    "NUM_KILLED_REDUCES",
-    "TOTAL_LAUNCHED_MAPS",
-    "TOTAL_LAUNCHED_REDUCES",
-    "DATA_LOCAL_MAPS",
-    "RACK_LOCAL_MAPS",
-    "OTHER_LOCAL_MAPS",
-    "MB_MILLIS_MAPS",
-    "MB_MILLIS_REDUCES",
-)
-
-PRINTED: Final = {
+TASK_COUNTERS: Final = {
     "MAP_INPUT_RECORDS": "Map input records",
     "MAP_OUTPUT_RECORDS": "Map output records",
     "MAP_OUTPUT_BYTES": "Map output bytes",
@@ -62,19 +45,11 @@ PRINTED: Final = {
     "SHUFFLED_MAPS": "Shuffled Maps",
     "FAILED_SHUFFLE": "Failed Shuffles",
     "MERGED_MAP_OUTPUTS": "Merged Map outputs",
-    "NUM_FAILED_MAPS": "Failed map tasks",
-    "NUM_FAILED_REDUCES": "Failed reduce tasks",
-    "NUM_KILLED_MAPS": "Killed map tasks",
-    "NUM_KILLED_REDUCES": "Killed reduce tasks",
-    "TOTAL_LAUNCHED_MAPS": "Launched map tasks",
-    "TOTAL_LAUNCHED_REDUCES": "Launched reduce tasks",
-    "DATA_LOCAL_MAPS": "Data-local map tasks",
-    "RACK_LOCAL_MAPS": "Rack-local map tasks",
-    "OTHER_LOCAL_MAPS": "Other local map tasks",
-    "MB_MILLIS_MAPS": "Total megabyte-milliseconds taken by all map tasks",
-    "MB_MILLIS_REDUCES": "Total megabyte-milliseconds taken by all reduce tasks",
 }
-"""How Hadoop prints each."""
+"""Of attempts, likewise."""
+
+PRINTED: Final = {**JOB_COUNTERS, **TASK_COUNTERS}
+"""How Hadoop prints each, in its order."""
 
 
 def of_map(read: int, output: MapOutput) -> Counts:
@@ -123,7 +98,7 @@ def total(counts: Iterable[Counts]) -> Counts:
     summed: Counter[str] = Counter()
     for one in counts:
         summed.update(one)
-    return {name: summed[name] for name in (*JOB_COUNTERS, *TASK_COUNTERS) if name in summed}
+    return {name: summed[name] for name in PRINTED if name in summed}
 
 
 def printed(counts: Counts) -> str:

@@ -95,7 +95,7 @@ class Tasks(plan.Execution):
 
     def lacks(self, where: Where) -> Sequence[Place] | None:
         """The maps whose segments a reduce has not copied, and cannot now."""
-        copying = self._copying.get(_key(where))
+        copying = self._copying.get(where.key)
         if copying is None:
             return []
         self._copy(where, copying, until_ns=self._now())
@@ -105,7 +105,7 @@ class Tasks(plan.Execution):
     def progress_e4(self, where: Where, ran_ns: int, length_ns: int) -> int:
         """By phases as Hadoop weighs them: of a map with reduces 2/3 until the last spill; of a reduce a third each for
         copying, sorting and the rest (``MapTask``, ``ReduceTask``)."""
-        attempt, copying = self._trying.get(_key(where)), self._copying.get(_key(where))
+        attempt, copying = self._trying.get(where.key), self._copying.get(where.key)
         if length_ns >= NEVER or attempt is None:
             pieces = len(self._pieces(where.stage.number, where.partition))
             return len(copying.held) * E4 // (3 * pieces) if copying is not None and pieces else 0
@@ -128,7 +128,7 @@ class Tasks(plan.Execution):
     def resume(self, where: Where, ran_ns: int) -> Course:
         """All is there: what is left to copy, and what follows."""
         try:
-            return self._finish(self._parts[where.stage.number], where, self._copying[_key(where)])
+            return self._finish(self._parts[where.stage.number], where, self._copying[where.key])
         except InputError as error:
             return Course(0, fails=str(error))
 
@@ -167,7 +167,7 @@ class Tasks(plan.Execution):
             stored=None if part.stored is None else self.made[part.stored, where.partition].records,
             bounds=self._bounds(part.shuffles),
         )
-        self._trying[_key(where)] = attempt
+        self._trying[where.key] = attempt
         facts: dict[str, int | str] = {"input_bytes": self._input_bytes(part, where.partition)}
         if place in self._work.inputs.splits:
             facts["split"] = self._work.inputs.splits[place]
@@ -199,7 +199,7 @@ class Tasks(plan.Execution):
 
     def _reduce(self, part: Part, where: Where) -> Course:
         begun = self._now() + self._runner.costs.start_ns
-        copying = self._copying[_key(where)] = Copying(begun, begun)
+        copying = self._copying[where.key] = Copying(begun, begun)
         if not all(self._is_there(piece[:2]) for piece in self._pieces(part.number, where.partition)):
             return Course(NEVER)
         return self._finish(part, where, copying)
@@ -259,14 +259,14 @@ class Tasks(plan.Execution):
         reads_ns = max(whole.free_ns - now, 0)
         phases = {"start": self._runner.costs.start_ns, "copy": max(whole.free_ns, now) - whole.start_ns}
         phases["copy"] = max(phases["copy"], 0)
-        self._trying[_key(where)] = Attempt(attempt.counts, {**phases, **attempt.phases}, records=attempt.records)
+        self._trying[where.key] = Attempt(attempt.counts, {**phases, **attempt.phases}, records=attempt.records)
         return Course(reads_ns + attempt.length_ns, reads_ns=reads_ns)
 
     # ------------------------------------------------------------------ ends
 
     def _of(self, where: Where) -> Attempt:
         """What an attempt made; of a copy that is not known by its number, what the task made last."""
-        key = _key(where)
+        key = where.key
         if key in self._trying:
             return self._trying[key]
         mine = [other for other in self._trying if other[:2] == key[:2]]
@@ -337,7 +337,3 @@ def _on_disk(attempt: Attempt) -> Course:
     writes = kept + spilled if len(output.spills) > 1 else kept
     length = attempt.phases["spill"] + attempt.phases["merge"]
     return Course(attempt.length_ns, writes=writes, writes_ns=length, keeps=kept)
-
-
-def _key(where: Where) -> Try:
-    return (where.stage.number, where.partition, where.stage_attempt, where.number)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gnomon.formats.files import Path
-from gnomon.formats.xml import Property, read_properties
+from gnomon.formats.hadoop import Property, read_properties
 from gnomon.model.errors import InputError, slip
 from gnomon.model.work import Note
 from gnomon.systems.mapreduce.settings import OLD_NAMES, OPTIONS, Option, Settings

@@ -154,7 +154,7 @@ class Tasks(Execution):
         local, remote = self._fetched(wanted, where.node)
         read = view.read + sum(self._input(stage, part, produced.calls) for part in parts)
         amounts = Amounts(calls, read, local, remote + view.remote, written)
-        self._trying[_key(where)] = _Made(produced, amounts, sizes, view)
+        self._trying[where.key] = _Made(produced, amounts, sizes, view)
         phases = self.cost.phases(amounts)
         facts: dict[str, int | str] = {f"{name}_ns": length for name, length in phases.items() if length}
         reads = phases["start"] + phases["fetch"] if local or remote else 0
@@ -175,7 +175,7 @@ class Tasks(Execution):
 
     def done(self, where: Where) -> Mapping[str, int | str]:
         """Its output counts."""
-        stage, made = self.plan.stages[where.stage.number], self._trying.pop(_key(where))
+        stage, made = self.plan.stages[where.stage.number], self._trying.pop(where.key)
         if stage.writes is not None:
             self.outputs.setdefault(stage.writes.number, {})[where.partition] = made, where.node
         elif stage.samples is not None:
@@ -253,7 +253,3 @@ def together(made: Sequence[Produced]) -> Produced:
         buckets = tuple([record for bucket in found for record in bucket] for found in parts)
     records = None if first.records is None else [record for one in made for record in one.records or ()]
     return replace(first, buckets=buckets, records=records, read=sum(one.read for one in made), calls=calls)
-
-
-def _key(where: Where) -> tuple[int, int, int, int]:
-    return where.stage.number, where.partition, where.stage_attempt, where.number
