@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from gnomon.control.attempt import Attempt
@@ -16,9 +18,8 @@ from gnomon.model.work import IntArray
 from gnomon.recovery.speculation import candidates
 from gnomon.scheduling.placing import choose_devices, choose_node
 
-_COMPARED = (State.DONE, State.RUNNING)
-_OVER = (State.DONE, State.KILLED, State.REJECTED, State.FAILED)
-"""When all tasks are so, nobody needs a copy, until one is queued again."""
+_OVER: Final = np.isin(np.arange(len(State)), (State.DONE, State.KILLED, State.REJECTED, State.FAILED))
+"""By state. When all tasks are so, nobody needs a copy, until one is queued again."""
 
 
 class Copies:
@@ -108,12 +109,14 @@ class Copies:
     def _look(self) -> None:
         assert self._rule is not None
         state = self._board.w.state[self._tasks]
-        done, running = (np.add.reduceat((state == one).astype(np.int64), self._first) for one in _COMPARED)
-        copied = {attempt.task for attempt in self.machines.copies() if attempt.speculative}
-        for job in np.flatnonzero((done > 0) & (running > 0)).tolist():
-            first = self._first[job]
-            self._look_at(self._tasks[first : first + self._size[job]], copied)
-        if not np.isin(state, _OVER).all():
+        done, running = state == State.DONE, state == State.RUNNING
+        if done.any() and running.any():
+            some_done, some_run = (np.logical_or.reduceat(one, self._first) for one in (done, running))
+            copied = {attempt.task for attempt in self.machines.copies() if attempt.speculative}
+            for job in np.flatnonzero(some_done & some_run).tolist():
+                first = self._first[job]
+                self._look_at(self._tasks[first : first + self._size[job]], copied)
+        if not _OVER[state].all():
             self.begin()
 
     def _look_at(self, tasks: IntArray, copied: set[int]) -> None:

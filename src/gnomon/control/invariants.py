@@ -30,6 +30,9 @@ from gnomon.model.operation import Probe
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 
+_INSIDE: Final = np.isin(np.arange(len(State)), (State.WAITING, State.HELD, State.RUNNING))
+"""By state: whether a task is in the system."""
+
 
 @dataclass
 class Parts:
@@ -80,7 +83,7 @@ def everybody_is_somewhere(p: Parts) -> Broken:
     """A task that is delayed waits for a time or for results, its unit once; all others do not. Those inside are
     counted."""
     w = p.w
-    inside = int(np.isin(w.state, (State.WAITING, State.HELD, State.RUNNING)).sum())
+    inside = int(_INSIDE[w.state].sum())
     if inside != w.at[TASKS_INSIDE]:
         yield f"{inside} tasks are in the system, {w.at[TASKS_INSIDE]} are counted", -1
     beside = p.again.placer.waiting() if p.again.placer is not None else ()

@@ -17,14 +17,15 @@ from gnomon.model.errors import InvariantError
 Broken = Iterator[tuple[str, int]]
 """What is wrong, and the task that it is about (-1: none)."""
 
-_HOLDING = (State.HELD, State.RUNNING)
+_HOLDS: Final = np.isin(np.arange(len(State)), (State.HELD, State.RUNNING))
+"""By state: whether a task has a place."""
 
 
 def resources_are_conserved(w: World) -> Broken:
     """What tasks hold and what is free make up the capacity, of every node, dimension, device; none is negative."""
     plain = w.need.shape[1] - 1
     held = np.zeros_like(w.capacity)
-    tasks = np.flatnonzero(np.isin(w.state, _HOLDING))
+    tasks = np.flatnonzero(_HOLDS[w.state])
     shapes, nodes = w.shape[tasks], w.node[tasks]
     np.add.at(held[:, :plain], nodes, w.need[shapes, :plain])
     for k in range(w.capacity.shape[1] - plain):
@@ -43,7 +44,7 @@ def resources_are_conserved(w: World) -> Broken:
 
 def devices_are_whole(w: World) -> Broken:
     """Every task that holds a place has as many devices as it asked for."""
-    for task in np.flatnonzero(np.isin(w.state, _HOLDING)).tolist():
+    for task in np.flatnonzero(_HOLDS[w.state]).tolist():
         if int(w.devices[task]).bit_count() != w.gpus[w.shape[task]]:
             yield f"task {task} has devices {int(w.devices[task]):b}, asked for {w.gpus[w.shape[task]]}", task
 
@@ -51,7 +52,7 @@ def devices_are_whole(w: World) -> Broken:
 def limits_hold(w: World) -> Broken:
     """No tenant holds more than its limit, and its account agrees with its tasks."""
     used = np.zeros_like(w.used)
-    tasks = np.flatnonzero(np.isin(w.state, _HOLDING))
+    tasks = np.flatnonzero(_HOLDS[w.state])
     np.add.at(used, w.tenant[w.unit[tasks]], w.need[w.shape[tasks]])
     if not np.array_equal(used, w.used):
         yield "a tenant's account differs from what its tasks hold", -1
