@@ -138,3 +138,15 @@ def test_a_folder_is_all_of_its_files(gnomon: Gnomon, tmp_path: Path) -> None:
     assert gnomon("explain", "p", "-f", tmp_path / "objects").out.startswith("pod/default/p   waiting")
     (tmp_path / "scenario.yaml").write_text("system: kubernetes\ncluster: objects\n")
     assert gnomon("explain", "p", "-f", tmp_path / "scenario.yaml").out.startswith("pod/default/p   waiting")
+
+
+def test_an_explanation_can_be_kept_as_a_page(gnomon: Gnomon, tmp_path: Path) -> None:
+    path = tmp_path / "why.html"
+    plain = gnomon("explain", "render", "-f", EXAMPLES / "why-pending.yaml")
+    kept = gnomon("explain", "render", "-f", EXAMPLES / "why-pending.yaml", "--html", path)
+    assert kept == plain
+    page = path.read_text(encoding="utf-8")
+    assert "accept nodes of kind K80 too: it starts at 5m" in page
+    assert "runs on until the end of the simulation" in page
+    full = gnomon("explain", "render", "-f", EXAMPLES / "why-pending.yaml", "--html", tmp_path)
+    assert (full.code, full.out) == (USER_ERROR, "")

@@ -72,7 +72,7 @@ QUESTIONS: Final[tuple[tuple[str, tuple[Verb, ...]], ...]] = (
                 "Why does it wait, was it refused, did it end?",
                 (
                     "explain render -f scenario.yaml",
-                    "explain web -f nodes.yaml -f deployment.yaml",
+                    "explain web -f nodes.yaml -f deployment.yaml --html web.html",
                     "explain train -f slurm.conf -f job.sh",
                     "explain app -f eventlog",
                     "explain 17 --run results -o json",

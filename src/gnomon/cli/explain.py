@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ from gnomon.cli.inputs import Arguments, scenario_of
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClusterOption,
+    HtmlOption,
     NoKillOption,
     PolicyOption,
     SeedOption,
@@ -21,7 +23,7 @@ from gnomon.cli.options import (
     UntilOption,
     WorkFormatOption,
 )
-from gnomon.cli.terminal import Output, OutputOption, emit, say, say_notes
+from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, note_line, say
 from gnomon.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -61,33 +63,49 @@ def explain(
     work_format: WorkFormatOption = None,
     cluster_format: ClusterFormatOption = None,
     no_kill: NoKillOption = False,
+    html: HtmlOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Tell why a task waits, was refused, failed or ended, from its causes, and the smallest change that would help."""
     from gnomon import api
+    from gnomon.formats.whole import check_file
     from gnomon.model.scenario import Scenario
-    from gnomon.report.explanation import explanation
 
+    if html:
+        check_file(html)
     files = [*(file or []), *(more or [])]
     _check_asked(subject, files, run)
     given = Arguments(files, cluster, policy, system, seed, until, work_format, cluster_format, no_kill)
     _refuse_options_of_a_kept_run(run, given)
     if _is_alone(given) and why_not is None and (recorded := _recorded(subject, files[0])) is not None:
-        document = recorded.as_dict()
-        emit(output, document, explanation(document, wide=output is Output.WIDE))
-        for note in recorded.notes:
-            say(note)
+        _answer(recorded.as_dict(), list(recorded.notes), output, html)
         return
     result = api.Run.open(run) if run else _scenario_or_run(given)
     with Watch("trying changes") as watch:
         found = api.explain(subject, result, why_not=why_not, progress=watch)
     if watch.interrupted:
         raise KeyboardInterrupt
-    document = found.as_dict()
+    notes = result.work.notes if isinstance(result, Scenario) else result.notes
+    _answer(found.as_dict(), [*found.notes, *map(note_line, notes)], output, html)
+
+
+def _answer(document: Mapping[str, Any], notes: list[str], output: Output, html: Path | None) -> None:
+    """Give the answer, with what it leaves out or takes for granted; the page beside it."""
+    from gnomon.report.explanation import explanation
+
+    unkept = failure_of(partial(_write_page, html, document, notes)) if html else None
     emit(output, document, explanation(document, wide=output is Output.WIDE))
-    for note in found.notes:
+    for note in notes:
         say(note)
-    say_notes(result.work.notes if isinstance(result, Scenario) else result.notes)
+    if unkept:
+        raise unkept
+
+
+def _write_page(path: Path, document: Mapping[str, Any], notes: list[str]) -> None:
+    from gnomon.formats.whole import write_file
+    from gnomon.report.explanation_page import page
+
+    write_file(path, lambda beside: beside.write_text(page(document, notes), encoding="utf-8"))
 
 
 def _check_asked(subject: str, files: Sequence[str], run: Path | None) -> None:

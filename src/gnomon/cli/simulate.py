@@ -13,7 +13,7 @@ import typer
 from gnomon.cli import INTERRUPTED, NO
 from gnomon.cli.asserting import demands, judge
 from gnomon.cli.guide import explaining, hint, somebody_looks
-from gnomon.cli.inputs import Arguments, scenario_of
+from gnomon.cli.inputs import Arguments, placed_by, scenario_of
 from gnomon.cli.options import (
     ClusterFormatOption,
     ClusterOption,
@@ -148,7 +148,7 @@ def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | Non
     if html:
         from gnomon.report import html as page
 
-        write_file(html, lambda path: page.write(path, [result.exhibit(result.scenario.policy.text)]))
+        write_file(html, lambda path: page.write(path, [result.exhibit(placed_by(result.scenario))]))
     if trace:
         from gnomon.report import perfetto
 

@@ -129,9 +129,14 @@ def say(text: str) -> None:
 def say_notes(notes: Sequence[Note]) -> None:
     """What the answer leaves out or takes for granted, once a kind, on stderr."""
     for note in notes:
-        times = f" ({note.count:,} times)" if note.count > 1 else ""
-        what = _TOLD.get(note.what, note.what)
-        say(f"{what}: {note.field}: {note.text}{times}" if note.field else f"{what}: {note.text}{times}")
+        say(note_line(note))
+
+
+def note_line(note: Note) -> str:
+    """A note in one line."""
+    times = f" ({note.count:,} times)" if note.count > 1 else ""
+    what = _TOLD.get(note.what, note.what)
+    return f"{what}: {note.field}: {note.text}{times}" if note.field else f"{what}: {note.text}{times}"
 
 
 _TOLD: Final = {"default": "assumed"}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
 
 from gnomon.model.quantity import NS_PER_S, format_duration, format_memory
 from gnomon.report.columns import NOTHING, number
-from gnomon.report.text import Cell, plain, table, titled
+from gnomon.report.text import plain, table, titled
 
 _KINDS = {
     "infeasible": "can never run",
@@ -25,34 +26,56 @@ _BY_RESOURCE = re.compile(r"(asked|free|allocatable|largest|used|limit|short)_(.
 _TIMES = ("from_s", "waited_s")
 
 
+@dataclass(frozen=True)
+class Block:
+    """A part of an explanation: a table below its title, or a text."""
+
+    title: str
+    text: str = ""
+    headers: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    right: Collection[int] = ()
+
+    def shown(self) -> Text:
+        """As it is in a terminal."""
+        return titled(self.title, table(self.headers, self.rows, right=self.right) if self.headers else Text(self.text))
+
+
 def explanation(found: Mapping[str, Any], *, wide: bool = False) -> Text:
     """What ``explain -o json`` says, for people. The system's own words are shown where they differ from ours.
 
     ``wide``: with the rows of the log, and each change by its object, field, values and cost.
     """
     head = Text.assemble((plain(found["subject"]), "bold"), "   ", (plain(found["state"]), "bold"))
-    blocks = [Text("\n").join([head, Text(plain(found["summary"]))])]
-    if found["native"] != found["summary"]:
-        blocks.append(Text("\n").join(Text(f"  {plain(line)}") for line in str(found["native"]).splitlines()))
+    parts = [Text("\n").join([head, Text(plain(found["summary"]))])]
+    if lines := native_lines(found):
+        parts.append(Text("\n").join(Text(f"  {line}") for line in lines))
+    return Text("\n\n").join([*parts, *(block.shown() for block in blocks(found, wide=wide))])
+
+
+def native_lines(found: Mapping[str, Any]) -> list[str]:
+    """The system's own words, where they differ from ours."""
+    return [] if found["native"] == found["summary"] else [plain(line) for line in str(found["native"]).splitlines()]
+
+
+def blocks(found: Mapping[str, Any], *, wide: bool = False) -> Iterator[Block]:
+    """What follows the answer: what it waits for, the nodes, how it came to be, and what would change it."""
     if asked := found.get("why_not"):
-        blocks.append(titled(f"WHY NOT {plain(asked['node'])}", Text(plain(asked["text"]))))
+        yield Block(f"WHY NOT {plain(asked['node'])}", plain(asked["text"]))
     if found["waiting"]:
         longest = _longest(found["waiting"])
         less = f" (the {len(longest)} longest of {number(len(found['waiting']))} waits)"
-        title = "WHAT IT WAITS FOR" + (less if len(longest) < len(found["waiting"]) else "")
-        blocks.append(titled(title, _waiting(longest)))
+        yield _waiting("WHAT IT WAITS FOR" + (less if len(longest) < len(found["waiting"]) else ""), longest)
     for one in found.get("listings", ()):
-        blocks.append(titled(one["title"], table(one["headers"], one["rows"], right=one.get("right", ()))))
+        yield Block(one["title"], headers=one["headers"], rows=one["rows"], right=one.get("right", ()))
     if found["classes"]:
-        blocks.append(titled("THE NODES", _classes(found["classes"])))
+        yield _classes(found["classes"])
     if found["chain"]:
         headers = ["AT", "EVENT", "WHAT", *(["ROW"] if wide else [])]
         rows = [[moment(c["t_s"]), c["event"], c["text"], *([str(c["row"])] if wide else [])] for c in found["chain"]]
-        blocks.append(titled("HOW IT CAME TO BE", table(headers, rows)))
+        yield Block("HOW IT CAME TO BE", headers=headers, rows=rows)
     if found["changes"]:
-        title = "WHAT WOULD CHANGE IT (each alone, the smallest change first)"
-        blocks.append(titled(title, _changes(found["changes"], wide=wide)))
-    return Text("\n\n").join(blocks)
+        yield _changes(found["changes"], wide=wide)
 
 
 def moment(seconds: float | None) -> str:
@@ -76,7 +99,7 @@ def _longest(waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [waiting[i] for i in sorted([*order[: WAITS_MAX - 1], last])]
 
 
-def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
+def _waiting(title: str, waiting: Sequence[Mapping[str, Any]]) -> Block:
     headers = ["WAITS", "RULE", "FOR", "SINCE", "LASTED", "EARLIEST", "WHY", "NUMBERS"]
     rows = []
     for one in waiting:
@@ -93,7 +116,7 @@ def _waiting(waiting: Sequence[Mapping[str, Any]]) -> Text:
             ]
         )
     kept = [i for i in range(len(headers)) if i < 3 or any(row[i] != NOTHING for row in rows)]
-    return table([headers[i] for i in kept], [[row[i] for i in kept] for row in rows])
+    return Block(title, headers=[headers[i] for i in kept], rows=[[row[i] for i in kept] for row in rows])
 
 
 def _measured(numbers: Mapping[str, Any]) -> str:
@@ -124,7 +147,7 @@ def _numbers(numbers: Mapping[str, Any], *, milli: bool = False) -> str:
     return "; ".join(f"{about} {', '.join(said)}" for about, said in groups.items())
 
 
-def _classes(classes: Sequence[Mapping[str, Any]]) -> Text:
+def _classes(classes: Sequence[Mapping[str, Any]]) -> Block:
     """The nodes by reasons; where there are any, with the numbers of the example."""
     counted = any(one.get("numbers") for one in classes)
     rows = [
@@ -136,14 +159,16 @@ def _classes(classes: Sequence[Mapping[str, Any]]) -> Text:
         ]
         for one in classes
     ]
-    return table(["NODES", "EXAMPLE", "REASONS", *(["THE EXAMPLE HAS"] if counted else [])], rows, right=(0,))
+    headers = ["NODES", "EXAMPLE", "REASONS", *(["THE EXAMPLE HAS"] if counted else [])]
+    return Block("THE NODES", headers=headers, rows=rows, right=(0,))
 
 
-def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Text:
+def _changes(changes: Sequence[Mapping[str, Any]], *, wide: bool) -> Block:
     headers = ["CHANGE", "CONFIRMED", *(["OBJECT", "FIELD", "FROM", "TO", "COST"] if wide else [])]
-    rows: list[list[Cell]] = []
+    rows = []
     for change in changes:
         facts = [NOTHING if change[name] is None else str(change[name]) for name in ("object", "field", "from", "to")]
         said = [change["what"], "yes" if change["confirmed"] else "no"]
         rows.append([*said, *([*facts, f"{change['cost']:.2f}"] if wide else [])])
-    return table(headers, rows)
+    title = "WHAT WOULD CHANGE IT (each alone, the smallest change first)"
+    return Block(title, headers=headers, rows=rows)

@@ -91,32 +91,40 @@ def queue(all_views: Sequence[View]) -> Figure:
 
 def waits(all_views: Sequence[View]) -> Figure:
     """Which share of the tasks waited how long, a bar for each run, and which never started."""
-    found = [(view.name, *_waits_s(view.series)) for view in all_views]
-    steps = _steps(np.concatenate([waited for _, waited, _ in found]))
-    words = [duration(step) for step in steps]
-    names = ["none"]
-    if steps:
-        names += [f"up to {words[0]}", *(f"{a} – {b}" for a, b in pairwise(words))]
-    anyone_left = any(tasks > len(waited) for _, waited, tasks in found)
-    traces = []
-    for index, (name, waited, tasks) in enumerate(found):
-        counts = np.bincount(np.where(waited <= 0, 0, 1 + np.searchsorted(steps, waited)), minlength=len(names))
-        bars = [*counts.tolist(), *([tasks - len(waited)] if anyone_left else [])]
-        traces.append(
-            {
-                "type": "bar",
-                "name": label(name),
-                "x": [*names, *(["never started"] if anyone_left else [])],
-                "y": [round(100 * bar / max(tasks, 1), 3) for bar in bars],
-                "marker": {"color": COLOURS[index % len(COLOURS)]},
-                "hovertemplate": "%{y:.1f}% of tasks",
-            }
-        )
+    names, shares = wait_shares(all_views)
+    traces = [
+        {
+            "type": "bar",
+            "name": label(view.name),
+            "x": names,
+            "y": share,
+            "marker": {"color": COLOURS[index % len(COLOURS)]},
+            "hovertemplate": "%{y:.1f}% of tasks",
+        }
+        for index, (view, share) in enumerate(zip(all_views, shares, strict=True))
+    ]
     axes = {
         "xaxis": {"title": {"text": "time waited before the start"}, "type": "category", "showgrid": False},
         "yaxis": {"title": {"text": "share of tasks (%)"}, "rangemode": "tozero"},
     }
-    return {"data": traces, "layout": {**axes, "barmode": "group", "showlegend": len(found) > 1}}
+    return {"data": traces, "layout": {**axes, "barmode": "group", "showlegend": len(traces) > 1}}
+
+
+def wait_shares(all_views: Sequence[View]) -> tuple[list[str], list[list[float]]]:
+    """Ranges of waits by name, and for each run the share of its tasks in each of them, in per cent."""
+    found = [waits_s(view.series) for view in all_views]
+    steps = _steps(np.concatenate([waited for waited, _ in found]))
+    words = [duration(step) for step in steps]
+    names = ["none"]
+    if steps:
+        names += [f"up to {words[0]}", *(f"{a} – {b}" for a, b in pairwise(words))]
+    anyone_left = any(tasks > len(waited) for waited, tasks in found)
+    shares = []
+    for waited, tasks in found:
+        counts = np.bincount(np.where(waited <= 0, 0, 1 + np.searchsorted(steps, waited)), minlength=len(names))
+        bars = [*counts.tolist(), *([tasks - len(waited)] if anyone_left else [])]
+        shares.append([round(100 * bar / max(tasks, 1), 3) for bar in bars])
+    return [*names, *(["never started"] if anyone_left else [])], shares
 
 
 def _steps(waited_s: Floats) -> list[float]:
@@ -160,7 +168,6 @@ def heat(view: View, resource: str) -> Figure | None:
         "y": [label(band[0] if len(band) == 1 else f"{band[0]} … {band[-1]}", most=30) for band in bands],
         "zmin": 0,
         "zmax": 100,
-        "colorscale": "YlGnBu",
         "colorbar": {"title": {"text": f"{label(resource)} (%)"}, "thickness": 12},
         "hovertemplate": "%{y}: %{z}%<extra></extra>",
     }
@@ -197,7 +204,7 @@ def _line(name: str, view: View, steps: Steps, factor: float, *, colour: int, ho
     return {**line, "fill": "tozeroy", "fillcolor": f"{shade}40"} if fill else line
 
 
-def _waits_s(series: Series) -> tuple[Floats, int]:
+def waits_s(series: Series) -> tuple[Floats, int]:
     """The wait of every task that started, in seconds, and how many tasks arrived."""
     found = series.past.outcome
     arrived = found.state != State.UNBORN

@@ -130,7 +130,7 @@ def gantt(view: View, resource: str, *, longest_wait: float) -> Figure | None:
             "color": packed(_waited(view)[stays.task[stay]], "f4"),
             "cmin": 0,
             "cmax": longest_wait or 1,
-            "colorscale": "YlGnBu",
+            "showscale": longest_wait > 0,
             "colorbar": {"title": {"text": f"waited ({view.unit})"}, "thickness": 12},
             "line": {"width": 0.5 if len(parts) <= OUTLINED_MAX else 0},
             **_patterns(view, stay),

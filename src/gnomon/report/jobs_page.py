@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from importlib.resources import files
 from typing import Final
 
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.report.jobs import PROPERTIES, chain, combining, headline, properties, sending, stages
-from gnomon.report.text import plain
+from gnomon.report.page import framed, safe, section, table
 
 _LINE: Final = 20
 _CHARACTER: Final = 8
@@ -22,31 +20,25 @@ svg rect { fill: var(--card); stroke: var(--line); }
 svg .skipped rect { stroke-dasharray: 5 4; }
 svg path { fill: none; stroke: var(--accent); stroke-width: 1.5; }
 svg marker path { fill: var(--accent); }
-th, td { text-align: left; }
 """
 
 
 def page(plan: Plan) -> str:
     """The whole page."""
-    style = (files("gnomon.report") / "page.css").read_text("utf-8") + _STYLE
-    title = _safe(plan.name)
     six = [[stage.name, *properties(stage, plan.layout)] for stage in stages(plan)]
     names = plan.layout.stages
     crossing = [
         [names[one.source].name, names[one.target].name, one.partitioner, f"{one.partitions:,}", combining(one)]
         for one in plan.exchanges
     ]
-    return (
-        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<header>\n<h1>{title}</h1>\n<p>{_safe(headline(plan))}</p>\n</header>\n<main>\n"
-        f"<section>\n<h2>What runs</h2>\n<div class='scroll'>{svg(plan)}</div>\n</section>\n"
-        f"{_table('Stages', ['stage', *map(str.lower, PROPERTIES)], six)}"
-        f"{_table('Over the network', ['from', 'to', 'partitioned by', 'into', 'combined before'], crossing)}"
-        "</main>\n<footer>Made by Gnomon; needs no network.</footer>\n</body>\n</html>\n"
+    body = (
+        f"<header>\n<h1>{safe(plan.name)}</h1>\n<p class='lead'>{safe(headline(plan))}</p>\n</header>\n<main>\n"
+        + section("What runs", f"<div class='scroll'>{svg(plan)}</div>\n")
+        + _table("Stages", ["stage", *map(str.lower, PROPERTIES)], six)
+        + _table("Over the network", ["from", "to", "partitioned by", "into", "combined before"], crossing)
+        + "</main>\n<footer>Made by Gnomon; needs no network.</footer>\n"
     )
+    return "".join(framed(plan.name, [body], style=_STYLE))
 
 
 def svg(plan: Plan) -> str:
@@ -66,7 +58,7 @@ def svg(plan: Plan) -> str:
     arrow = "<path d='M0 0 L8 4 L0 8 z'/>"
     head = f"<marker id='end' markerWidth='8' markerHeight='8' refX='8' refY='4' orient='auto'>{arrow}</marker>"
     size = f"width='{right + _PADDING}' height='{top + _PADDING}' viewBox='0 0 {right + _PADDING} {top + _PADDING}'"
-    title = _safe(f"The stages of {plan.name}")
+    title = safe(f"The stages of {plan.name}")
     return f"<svg {size} role='img' aria-label='{title}'>\n<defs>{head}</defs>\n{''.join(parts)}</svg>"
 
 
@@ -120,23 +112,8 @@ def _arrow(start: PlanStage, end: PlanStage, places: dict[int, tuple[int, int, i
 
 
 def _text(x: int, y: int, text: str, kind: str) -> str:
-    return f"<text x='{x}' y='{y}' class='{kind}'>{_safe(text)}</text>"
+    return f"<text x='{x}' y='{y}' class='{kind}'>{safe(text)}</text>"
 
 
 def _table(heading: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    head = "".join(f"<th scope='col'>{_safe(text)}</th>" for text in heads)
-    body = "".join(
-        f"<tr><th scope='row'>{_safe(first)}</th>{''.join(f'<td>{_safe(text)}</td>' for text in rest)}</tr>\n"
-        for first, *rest in rows
-    )
-    return (
-        f"<section>\n<h2>{_safe(heading)}</h2>\n<div class='scroll' tabindex='0' role='region' "
-        f"aria-label='{_safe(heading)}'><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n"
-        "</table></div>\n</section>\n"
-    )
-
-
-def _safe(text: object) -> str:
-    return escape(plain(text))
+    return section(heading, table(heading, heads, rows, texts=range(len(heads)))) if rows else ""
