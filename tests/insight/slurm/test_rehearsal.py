@@ -12,7 +12,7 @@ from gnomon.api import explain, simulate
 from gnomon.engine.log import Kind
 from gnomon.insight.slurm.rehearsal import Rehearsal
 from gnomon.model.scenario import Scenario
-from gnomon.systems.slurm.scenario import Native
+from gnomon.systems.slurm.inputs.native import Native
 from tests.insight.slurm.desk import CONF, Desk
 
 JOB = st.tuples(

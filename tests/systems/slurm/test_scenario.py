@@ -10,7 +10,8 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Task, Work
 from gnomon.systems.slurm.cluster.state import MINUTE, SECOND
-from gnomon.systems.slurm.scenario import Native, read_scenario
+from gnomon.systems.slurm.inputs.native import Native
+from gnomon.systems.slurm.scenario import read_scenario
 
 pytestmark = pytest.mark.unit
 

@@ -22,10 +22,10 @@ from gnomon.systems.slurm.controller.books import books
 from gnomon.systems.slurm.controller.slurmctld import Controller
 from gnomon.systems.slurm.controller.submitting import Reply, submit
 from gnomon.systems.slurm.inputs.behaviour import behaviour
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.machine import Machine
 from gnomon.systems.slurm.sbatch.request import JobRequest
-from gnomon.systems.slurm.scenario import Native
 
 Act = Callable[["Rehearsal"], None]
 """What is done to a running controller."""

@@ -54,7 +54,7 @@ def _dependency(moment: Moment) -> Iterator[Wait]:
     for condition in job.dependencies:
         if condition.met:
             continue
-        text, of = _condition(state, condition)
+        text, of = _condition(condition)
         hopeless = not condition.never and any(_never_ends(state, other) for other in condition.last)
         if condition.never:
             text += "; it stays in the queue until somebody cancels it"
@@ -74,7 +74,7 @@ def _never_ends(state: State, job: Job, depth: int = 0) -> bool:
     return any(_never_ends(state, other, depth + 1) for one in job.dependencies for other in one.last if not one.met)
 
 
-def _condition(state: State, condition: Condition) -> tuple[str, str]:
+def _condition(condition: Condition) -> tuple[str, str]:
     what = condition.what
     if what.kind == "singleton":
         return "another job of its user and name is before it (singleton)", ""
@@ -122,10 +122,10 @@ def _array(moment: Moment) -> Iterator[Wait]:
         return
     text = f"{counted(array.running, 'task')} of array {array.id} run, and %{array.limit} lets no more run at once"
     numbers: Numbers = {"running": array.running, "limit": array.limit, "waiting": len(array.unsplit)}
-    yield _wait(moment, "limit", "JobArrayTaskLimit", f"job/{array.id}", text, numbers, _first_end(moment, array.tasks))
+    yield _wait(moment, "limit", "JobArrayTaskLimit", f"job/{array.id}", text, numbers, _first_end(array.tasks))
 
 
-def _first_end(moment: Moment, jobs: list[Job]) -> int:
+def _first_end(jobs: list[Job]) -> int:
     return min((job.end_ns for job in jobs if job.runs and job.end_ns), default=NEVER)
 
 
@@ -186,11 +186,11 @@ def _limits(moment: Moment) -> Iterator[Wait]:
     for one in findings(moment):
         users = holders(moment.state, one)
         numbers: Numbers = {"limit": one.allowed, "used": one.used, "asked": one.asked}
-        ends = _first_end(moment, users)
-        yield _wait(moment, "limit", one.reason, _object(one.place), limit_text(moment, one, users), numbers, ends)
+        ends = _first_end(users)
+        yield _wait(moment, "limit", one.reason, _object(one.place), limit_text(one, users), numbers, ends)
 
 
-def limit_text(moment: Moment, one: Finding, users: list[Job]) -> str:
+def limit_text(one: Finding, users: list[Job]) -> str:
     """A limit with its numbers and who uses it up."""
     if not one.limit:
         return f"{one.place} is not known"
@@ -239,7 +239,7 @@ def _licenses(moment: Moment) -> Iterator[Wait]:
             by = f" (in use by {listed([one.name for one in users], NAMED_MAX)})" if users else ""
             text = f"{free} of {counted(total, 'licence')} {name} are free{by}, and it asks for {count}"
             numbers: Numbers = {"asked": count, "free": free, "total": total}
-            yield _wait(moment, "limit", "Licenses", f"license/{name}", text, numbers, _first_end(moment, users))
+            yield _wait(moment, "limit", "Licenses", f"license/{name}", text, numbers, _first_end(users))
 
 
 def _reservations(moment: Moment) -> Iterator[Wait]:

@@ -66,7 +66,7 @@ def _explained(kind: str, entry: Entry, state: State, fair: FairTree, played: Re
         text += f", worth {factor * weight:.0f} of PriorityWeightFairshare={weight}" if weight else ""
         if not weight:
             text += ", which counts for nothing, for PriorityWeightFairshare is 0"
-    rival = _rival(entry, ahead, fair) if kind == "user" else _best_sibling(entry, fair)
+    rival = _rival(ahead, fair) if kind == "user" else _best_sibling(entry, fair)
     if rival is not None:
         own, other = _where(entry, rival)
         text += f". {_decided(own, other, rival, fair)}"
@@ -86,7 +86,7 @@ def _half_life(state: State) -> str:
     return span(seconds * SECOND) if seconds else "no time (PriorityDecayHalfLife=0)"
 
 
-def _rival(entry: Entry, ahead: list[Entry], fair: FairTree) -> Entry | None:
+def _rival(ahead: list[Entry], fair: FairTree) -> Entry | None:
     """The user to compare with: of those before it the one that has used most, but root."""
     others = [one for one in ahead if one.user != "root"]
     return max(others, key=lambda one: (fair.norm[one.number], -one.number), default=None)

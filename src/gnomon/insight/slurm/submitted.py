@@ -9,9 +9,9 @@ from gnomon.formats.files import read_text
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.slurm.rehearsal import Given, Rehearsal
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.sbatch.site import site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
-from gnomon.systems.slurm.scenario import Native
 
 USER = "user"
 

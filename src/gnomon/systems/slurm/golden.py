@@ -122,7 +122,7 @@ class _Player:
         elif do == "scancel":
             answer = commands.scancel(self.state, args, user)
         elif do == "query":
-            output = query(self.state, args, lambda at: shown(self.state, at))
+            output = query(self.state, args, shown)
             self.queries.append({"at_s": step["at_s"], "cmd": args, "output": output})
             return "", 0
         elif do == "kill-node":

@@ -25,9 +25,9 @@ from gnomon.systems.slurm.controller import commands, minutes
 from gnomon.systems.slurm.controller.books import books
 from gnomon.systems.slurm.controller.slurmctld import Controller, limit_ns
 from gnomon.systems.slurm.controller.submitting import submit
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.notation.hostlist import compress
-from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.select import Selector
 
 _REASONS: Final = (

@@ -11,10 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property
-from typing import Final
 
 from gnomon.formats.files import Path, read_text
 from gnomon.model.cluster import Cluster, Node
@@ -29,13 +27,13 @@ from gnomon.systems.slurm.config.conf import Conf, NodeConf
 from gnomon.systems.slurm.config.slurm_conf import read_conf
 from gnomon.systems.slurm.inputs.behaviour import behaviour
 from gnomon.systems.slurm.inputs.files import kind_of, read_json
-from gnomon.systems.slurm.inputs.history import History, accounts_of, history
+from gnomon.systems.slurm.inputs.history import accounts_of, history
+from gnomon.systems.slurm.inputs.native import Group, Native
 from gnomon.systems.slurm.inputs.present import Present, Standing, standing
 from gnomon.systems.slurm.inputs.session import Command, read_session
 from gnomon.systems.slurm.inputs.snapshot import PRINTED, Snapshot, read_snapshot
-from gnomon.systems.slurm.inputs.traced import USER, notes_of, request_of
+from gnomon.systems.slurm.inputs.traced import USER, notes_of
 from gnomon.systems.slurm.operation import operation
-from gnomon.systems.slurm.read.nodes import SeenReservation
 from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
 from gnomon.systems.slurm.read.sacct_json import jobs_of_json
 from gnomon.systems.slurm.read.shown_conf import shown_conf, with_states
@@ -44,72 +42,6 @@ from gnomon.systems.slurm.sbatch.options import OPTIONS
 from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site, site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
-
-EPOCH: Final = datetime(2026, 1, 1)
-
-
-@dataclass(frozen=True)
-class Group:
-    """One submission: its tasks are ``first`` up to before ``last``; ``id``: the one it has had, 0: a new one."""
-
-    first: int
-    last: int
-    requests: tuple[JobRequest, ...]
-    id: int = 0
-
-
-@dataclass(frozen=True)
-class Native:
-    """What the controller reads. ``groups``: the submissions; ``of_task``: the group of each task; ``traced``: the work
-    of a trace, whose tasks come after those of the groups, and each of which is a submission; ``history``: instead of
-    both, accounted jobs; ``commands``: (time, words) of scontrol and scancel; ``present``: of the tasks that are there
-    at time 0, how they are; ``reservations``: that there are then, at times since 1970."""
-
-    conf: Conf
-    accounts: Accounts
-    groups: tuple[Group, ...] = ()
-    of_task: tuple[int, ...] = ()
-    traced: Work | None = None
-    commands: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    epoch: datetime = EPOCH
-    history: History | None = None
-    present: Mapping[int, Present] = field(default_factory=dict)
-    reservations: tuple[SeenReservation, ...] = ()
-
-    def group(self, task: int) -> list[int]:
-        """The tasks that are submitted together with a task."""
-        if self.history is not None:
-            return self.history.group(task)
-        if task >= len(self.of_task):
-            return [task]
-        group = self.groups[self.of_task[task]]
-        return list(range(group.first, group.last))
-
-    def requests(self, task: int) -> tuple[JobRequest, ...]:
-        """What the submission of a task asks for."""
-        if self.history is not None:
-            return self.history.requests(task)
-        if task < len(self.of_task):
-            return self.groups[self.of_task[task]].requests
-        assert self.traced is not None
-        return (request_of(self.traced, task - len(self.of_task), self.conf),)
-
-    def id_of(self, task: int) -> int:
-        """The id that the submission of a task has had, 0: it gets a new one."""
-        if self.history is not None:
-            return int(self.history.jobs.job[self.history.row[self.history.group(task)[0]]])
-        return self.groups[self.of_task[task]].id if task < len(self.of_task) else 0
-
-    @cached_property
-    def last_id(self) -> int:
-        """The largest id that was had."""
-        if self.history is not None:
-            return max(int(self.history.jobs.raw.max(initial=0)), int(self.history.jobs.job.max(initial=0)))
-        return max((then.seen.id for then in self.present.values()), default=0)
-
-    def cancelled_ns(self, task: int) -> int:
-        """When a task was cancelled while it waited, NEVER: it was not."""
-        return NEVER if self.history is None else int(self.history.cancel_ns[task])
 
 
 def read_scenario(
@@ -195,7 +127,7 @@ def _of_history(
         accounts = accounts_of(past.owners, past.qos)
     if there.jobs:
         notes.append(Note("not modelled", "squeue", "the jobs that are there now: those of sacct are simulated"))
-    if any(jobs.word("Reservation", row) for row in range(len(jobs))) if "Reservation" in jobs.words else False:
+    if "Reservation" in jobs.words and any(jobs.word("Reservation", row) for row in range(len(jobs))):
         notes.append(Note("not modelled", "Reservation", "reservations of the past: their jobs are as others"))
     told = [*notes, *accounts.notes]
     return Scenario(
@@ -262,10 +194,12 @@ def scenario_of(
             tasks += _tasks(command, request, name_of, conf)
         groups.append(Group(first, len(tasks), command.requests))
         of_task += [len(groups) - 1] * (len(tasks) - first)
-    whole = Work.from_tasks(tasks)
     if work is not None:
-        whole = work if not tasks else _joined(whole, work)
+        if tasks:
+            problem = "not modelled together: a session and a trace"
+            raise InputError(problem, field="work", allowed="one of them")
         told += notes_of(work, conf)
+    whole = Work.from_tasks(tasks) if work is None else work
     given = tuple((one.at_ns, one.words) for one in commands if one.words[0] != "sbatch")
     return Scenario(
         Cluster(tuple(_node(node) for node in conf.nodes)),
@@ -277,10 +211,6 @@ def scenario_of(
         native=Native(conf, accounts, tuple(groups), tuple(of_task), work, given, present=there),
         name=name,
     )
-
-
-def _joined(first: Work, second: Work) -> Work:
-    raise InputError("not modelled together: a session and a trace", field="work", allowed="one of them")
 
 
 def _tasks(command: Command, request: JobRequest, number: str, conf: Conf) -> list[Task]:

@@ -13,12 +13,13 @@ from gnomon.engine.log import Kind
 from gnomon.engine.log import State as Ends
 from gnomon.model.errors import InputError
 from gnomon.systems.slurm.config.slurm_conf import read_conf
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.inputs.present import request_of
 from gnomon.systems.slurm.read.jobs import of_record
 from gnomon.systems.slurm.read.nodes import node_of
 from gnomon.systems.slurm.read.pairs import read_config, read_records
 from gnomon.systems.slurm.read.shown_conf import shown_conf
-from gnomon.systems.slurm.scenario import Native, read_scenario
+from gnomon.systems.slurm.scenario import read_scenario
 from tests.systems.slurm.read import printed
 
 WHAT = ("config", "nodes", "partition", "reservation", "lic")

@@ -201,7 +201,7 @@ def _tries(ground: Ground, task: int, found: Evictions) -> Iterator[_Try]:
     if policy is None:
         return
     yield from _higher_targets(ground, task, found, policy)
-    yield from _spared_by_label(scenario, native, policy, task)
+    yield from _spared_by_label(scenario, native, task)
     yield from _spared_by_priority(scenario, native, policy, task)
     yield from _spared_by_replicas(scenario, native, policy, task)
     pod = native.pods[task]
@@ -279,7 +279,7 @@ def _higher_targets(ground: Ground, task: int, found: Evictions, policy: Desched
     )
 
 
-def _spared_by_label(scenario: Scenario, native: Native, policy: DeschedulerPolicy, task: int) -> Iterator[_Try]:
+def _spared_by_label(scenario: Scenario, native: Native, task: int) -> Iterator[_Try]:
     """The evictor passes over pods with the label that fewest others have."""
     pod = native.pods[task]
     others = Counter((key, value) for one in native.pods for key, value in one.labels.items())

@@ -10,8 +10,8 @@ from gnomon.insight.slurm.rehearsal import Act, Rehearsal
 from gnomon.systems.slurm.cluster import lifecycle
 from gnomon.systems.slurm.cluster.job import PENDING, Job
 from gnomon.systems.slurm.config.conf import PartitionConf
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.sbatch.request import JobRequest
-from gnomon.systems.slurm.scenario import Native
 
 
 def to_job(task: int, change: Callable[[Rehearsal, Job], None]) -> Act:

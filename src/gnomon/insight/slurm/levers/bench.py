@@ -14,7 +14,7 @@ from gnomon.insight.slurm.rehearsal import RESTARTS_MAX, Act, Rehearsal
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster.job import OVER
-from gnomon.systems.slurm.scenario import Native
+from gnomon.systems.slurm.inputs.native import Native
 
 __all__ = ["CONSTRAINT", "LIMIT", "NODES", "OTHERS", "OWN", "Bench", "Lever", "search"]
 

@@ -63,7 +63,7 @@ def other_levers(moment: Moment) -> Iterator[Lever]:
             )
     for job in _who_holds(moment):
         size = 0.5 + _size(job)
-        phrase = f"cancel job {job.name} ({_has(moment.state, job)})"
+        phrase = f"cancel job {job.name} ({_has(job)})"
         yield _of_job(job, "cancel", acts.cancelled(job.task), phrase, size)
 
 
@@ -296,6 +296,6 @@ def _size(job: Job) -> float:
     return float(job.allocation.total_cpus) if job.allocation is not None else 0.0
 
 
-def _has(state: State, job: Job) -> str:
+def _has(job: Job) -> str:
     nodes = len(job.allocation.nodes)
     return f"{job.user}, {job.allocation.total_cpus} CPUs on {nodes} node{'' if nodes == 1 else 's'}"

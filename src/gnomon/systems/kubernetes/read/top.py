@@ -80,7 +80,7 @@ def read_top(file: str, lines: Sequence[str], pods: Mapping[str, Pod], nodes: Ma
         if of_nodes:
             _read_node(row, amounts, nodes, top)
             continue
-        key = _key(row, pods, by_name)
+        key = _key(row, by_name)
         if key not in pods:
             top.gone += [key] if key not in top.gone else []
             continue
@@ -115,7 +115,7 @@ def _rows(file: str, header: Sequence[str], lines: Sequence[str]) -> Iterator[_R
         yield _Row(dict(zip(header, cells, strict=True)), file, number)
 
 
-def _key(row: _Row, pods: Mapping[str, Pod], by_name: Mapping[str, Sequence[str]]) -> str:
+def _key(row: _Row, by_name: Mapping[str, Sequence[str]]) -> str:
     """Whom a line is about, be it there or not. Without a namespace, as of one namespace alone, it is the one pod of
     that name."""
     word = "POD" if "POD" in row.cells else "NAME"

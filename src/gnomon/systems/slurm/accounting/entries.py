@@ -29,8 +29,8 @@ class LimitedJob(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Used:
-    """What is in use at one place: jobs that run, that were submitted and are not over; the counts of resources by their
-    number; on which nodes, and how many jobs there."""
+    """What is in use at one place: jobs that run, that were submitted and are not over; the counts of resources by
+    their number; on which nodes, and how many jobs there."""
 
     jobs: int = 0
     submitted: int = 0

@@ -25,9 +25,9 @@ from gnomon.systems.slurm.config.bf_settings import BY_JOB, Settings
 from gnomon.systems.slurm.controller.books import books
 from gnomon.systems.slurm.controller.power import power_of
 from gnomon.systems.slurm.controller.slurmctld import CHECK_EVERY, overrun_min
+from gnomon.systems.slurm.inputs.native import Native
 from gnomon.systems.slurm.priority.formula import FIRST_BASIC
 from gnomon.systems.slurm.priority.ranking import MultifactorRanking
-from gnomon.systems.slurm.scenario import Native
 from gnomon.systems.slurm.schedulers import planning
 from gnomon.systems.slurm.schedulers.gang import Gang
 from gnomon.systems.slurm.schedulers.main_scheduler import DEPTH

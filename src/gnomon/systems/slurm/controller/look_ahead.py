@@ -40,7 +40,7 @@ def test_only(state: State, requests: Sequence[JobRequest]) -> Reply:
     start_ns, partition, allocation = best
     where = compress(state.names(list(allocation.nodes)))
     text = (
-        f"sbatch: Job {new_id(state)} to start at {shown(state, start_ns)} using {allocation.total_cpus} processors "
+        f"sbatch: Job {new_id(state)} to start at {shown(start_ns)} using {allocation.total_cpus} processors "
         f"on nodes {where} in partition {partition}"
     )
     return Reply(text, 0)
@@ -49,7 +49,7 @@ def test_only(state: State, requests: Sequence[JobRequest]) -> Reply:
 test_only.__test__ = False  # type: ignore[attr-defined]
 
 
-def shown(state: State, time_ns: int) -> str:
+def shown(time_ns: int) -> str:
     """A time as the recordings write it: seconds after their time 0."""
     return f"@{time_ns // SECOND:+d}s"
 

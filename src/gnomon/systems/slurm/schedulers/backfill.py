@@ -99,7 +99,7 @@ class Backfill:
         length = queue.set_up(list(entries), whole=whole or not state.selector.speed.compiled)
         this = Pass(state, settings, self._chart)
         self.somebody_fits = length > 0
-        self._begin(this, length)
+        self._begin(length)
         while True:
             if settings.most_starts and this.starts >= settings.most_starts:
                 break
@@ -117,7 +117,7 @@ class Backfill:
         self.needed_ns = self._next_need(length)
         return this.starts
 
-    def _begin(self, this: Pass, length: int) -> None:
+    def _begin(self, length: int) -> None:
         """An empty map over the window: the nodes that are up."""
         c, settings, now = self._chart.columns, self.settings, self.state.now_s
         step = settings.resolution_s

@@ -139,15 +139,12 @@ class Line:
                 state.say(job, "PartitionConfig")
             elif is_runnable_in(state, job, partition, backfill=backfill):
                 takers.append(partition)
-        if len(takers) < len(job.partitions):  # the others may take it later
-            for partition in takers:
-                self._place(job, partition, stays_aside=True)
-            return
         for partition in takers:
-            self._place(job, partition, stays_aside=False)
-        del self._aside[job]
+            self._place(job, partition)
+        if len(takers) == len(job.partitions):  # else the others may take it later
+            del self._aside[job]
 
-    def _place(self, job: Job, partition: Partition, *, stays_aside: bool) -> None:
+    def _place(self, job: Job, partition: Partition) -> None:
         placed = self._placed.setdefault(job, [])
         if any(entry.partition is partition for entry in placed):
             return
