@@ -131,6 +131,11 @@ def test_the_memory_of_an_executor_of_a_gigabyte() -> None:
     assert large.task_share(4) == (large.unified // 8, large.unified // 4)
 
 
+@pytest.mark.parametrize("version", ["3.5.1", "4:", "9" * 5000, "x", ""])
+def test_any_text_may_stand_for_the_version(version: str) -> None:
+    assert Conf({}, version).text("spark.scheduler.mode") == "FIFO"
+
+
 def test_pools_of_an_allocation_file(tmp_path: Path) -> None:
     path = tmp_path / "fairscheduler.xml"
     path.write_text(

@@ -84,6 +84,12 @@ def test_a_job_that_follows_another_is_submitted_after_its_end_and_one_beside_it
     assert found.start == {0: (0, None), 1: (100, None), 2: (30, 1)}
 
 
+def test_of_jobs_that_were_over_at_once_none_follows_a_later_one() -> None:
+    """Both began and ended in one ms: the second follows the first, and nothing follows in a circle."""
+    found = delays(application(jobs={0: job(0, 0, 0), 1: job(1, 0, 0), 2: job(2, 5, 9)}))
+    assert found.start == {0: (0, None), 1: (0, 0), 2: (5, 1)}
+
+
 def test_outliers_are_not_there_again_on_other_slots() -> None:
     """A task that the driver was slow to hear of costs what the others do; on the same slots, what it did."""
     slow = application(

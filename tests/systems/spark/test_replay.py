@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from gnomon.systems.spark.application import Application, Rdd, StageAttempt
 from gnomon.systems.spark.replay import replay
-from tests.systems.spark.test_delays import application, attempt, job, tasks
+from tests.systems.spark.test_delays import START, application, attempt, job, tasks
 
 THREE = tasks((30, 133, 90), (130, 233, 90), (230, 333, 90))
 
@@ -66,3 +66,21 @@ def test_the_output_of_a_result_is_no_shuffle() -> None:
     )
     skipped = replace(log.stages[1], id=3)
     assert stages_of(replace(log, stages={**log.stages, 3: skipped}))[4] == (1,)
+
+
+def test_a_job_that_names_stages_nobody_tells_of_is_called_by_those_that_ran() -> None:
+    found = replay(application(attempt(0, THREE, submitted=10), jobs={0: job(0, 0, 555, 0, 7)}))
+    assert found.plan.jobs[0].name == "stage 0"
+
+
+def test_a_task_that_ended_at_no_time_is_as_long_as_the_others() -> None:
+    """Finish Time 0, as in a log that is damaged."""
+    never = tasks((30, 133, 90), (130, 233, 90), (230, -START, 90))
+    assert (
+        len(
+            set(
+                replay(application(attempt(0, never, submitted=10), jobs={0: job(0, 0, 555, 0)})).execution.length_ms[0]
+            )
+        )
+        == 1
+    )

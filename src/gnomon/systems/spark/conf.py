@@ -107,6 +107,9 @@ _NO_MATTER: Final = ("spark.app.", "spark.ui.", "spark.eventLog.", "spark.histor
 """Options that change nothing of when and where tasks run."""
 
 
+_MAJOR: Final = re.compile(r"\d{1,4}", re.ASCII)
+
+
 @dataclass(frozen=True)
 class Conf:
     """Options as they were said. ``version``: of Spark, on which some defaults hang; ``source``: the file."""
@@ -117,7 +120,8 @@ class Conf:
 
     def text(self, name: str) -> str:
         """The value of an option of :data:`DEFAULTS`; empty where it follows from others."""
-        old = self.version[:1].isdigit() and int(self.version.partition(".")[0]) < 4
+        major = _MAJOR.match(self.version)
+        old = major is not None and int(major[0]) < 4
         return self.said.get(name) or (BEFORE_4.get(name) if old else None) or DEFAULTS[name]
 
     def is_set(self, name: str) -> bool:

@@ -7,8 +7,11 @@ there again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import accumulate
 from statistics import median
 from typing import Final
 
@@ -196,21 +199,23 @@ NEXT_MS: Final = 200
 
 
 def _starts(application: Application) -> dict[int, tuple[int, int | None]]:
-    """When each job is submitted: so long after the end of another, or at a time after the first job."""
+    """When each job is submitted: so long after the end of one that was submitted before, or at a time after the first
+    job."""
     found: dict[int, tuple[int, int | None]] = {}
     jobs = sorted(application.jobs.values(), key=lambda job: (job.submitted_ms, job.id))
+    by_id = sorted(application.jobs.values(), key=lambda job: job.id)
+    until = accumulate((math.inf if job.ended_ms is None else job.ended_ms for job in by_id), max, initial=-math.inf)
+    older_until = {job.id: last for job, last in zip(by_id, until, strict=False)}
+    ends: list[tuple[int, int]] = []  # of those submitted before, that had not ended yet
+    last: tuple[int, int] | None = None
     for job in jobs:
-        ended = [one for one in jobs if one is not job and _had_ended(one, job.submitted_ms)]
-        active = any(one.id < job.id and not _had_ended(one, job.submitted_ms) for one in jobs)
-        last = max(ended, key=lambda one: (one.ended_ms or 0, one.id), default=None)
-        if last is not None and last.ended_ms is not None:
-            gap = job.submitted_ms - last.ended_ms
-            if not active or gap <= NEXT_MS:
-                found[job.id] = gap, last.id
-                continue
+        while ends and ends[0][0] <= job.submitted_ms:
+            last = max(last or ends[0], heappop(ends))
         found[job.id] = job.submitted_ms - jobs[0].submitted_ms, None
+        if last is not None:
+            gap = job.submitted_ms - last[0]
+            if older_until[job.id] <= job.submitted_ms or gap <= NEXT_MS:
+                found[job.id] = gap, last[1]
+        if job.ended_ms is not None:
+            heappush(ends, (job.ended_ms, job.id))
     return found
-
-
-def _had_ended(job: Job, now_ms: int) -> bool:
-    return job.ended_ms is not None and job.ended_ms <= now_ms

@@ -116,13 +116,14 @@ def _jobs(
         results = [same.get(stage, stage) for stage in job.stages if same.get(stage, stage) in stages]
         if not results:
             continue
+        last = max(stage for stage in job.stages if stage in application.stages)
         at_ms, after = known.start[number]
         while after is not None and after not in jobs:  # one that ran nothing
             more, after = known.start[after]
             at_ms += more
         jobs[number] = JobPlan(
             number,
-            job.description or application.stages[max(job.stages)].name or f"job {number}",
+            job.description or application.stages[last].name or f"job {number}",
             result=max(results),
             at_ns=at_ms * MS,
             after=after,
@@ -167,7 +168,9 @@ def _lengths(application: Application, number: int, known: Delays, *, exact: boo
     found: dict[int, int] = {}
     for attempt in application.attempts_of(number):
         for task in attempt.tasks.succeeded:
-            held = known.held[(*attempt.key, task.index, task.attempt)]
+            held = known.held.get((*attempt.key, task.index, task.attempt))
+            if held is None:  # it ended at no time that the log tells
+                continue
             place = task.partition if attempt.attempt else task.index
             found[place] = min(held, task.run_ms + known.overhead) if task.run_ms and not exact else held
     if not found:

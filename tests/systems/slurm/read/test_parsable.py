@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gnomon.model.errors import InputError
 from gnomon.systems.slurm.read.parsable import joined
+from gnomon.systems.slurm.read.sacct import read_parsable
 
 NAMES = ("a", "b", "c", "d", "e")
 
@@ -53,3 +56,16 @@ def test_a_row_of_nothing_but_delimiters_is_given_up() -> None:
     looks = dict.fromkeys(NAMES[1:], str.isdigit)
     assert joined(["x"] * 105, NAMES, {"a"}, looks) is not None
     assert joined(["x"] * 106, NAMES, {"a"}, looks) is None
+
+
+@pytest.mark.unit
+def test_a_header_without_an_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sacct.txt").write_text("JobID|" + "a|" * 100_000 + "\n5|\n")
+    with pytest.raises(InputError, match="more than 1,000 columns"):
+        read_parsable(tmp_path / "sacct.txt")
+
+
+@pytest.mark.unit
+def test_columns_without_a_name_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "sacct.txt").write_text("JobID|||State\n5|||COMPLETED\n")
+    assert read_parsable(tmp_path / "sacct.txt").state[0] == "COMPLETED"

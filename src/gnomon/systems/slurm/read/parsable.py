@@ -10,7 +10,7 @@ import io
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from gnomon.model.errors import InputError
 
 BLOCK_BYTES: Final = 2**22
 LINE_BYTES_MAX: Final = 2**24
+_COLUMNS_MAX: Final = 1_000
 _EXTRA_MAX: Final = 100
 
 Looks = Mapping[str, Callable[[str], bool]]
@@ -234,8 +235,21 @@ def _names(header: str, file: str) -> tuple[str, ...]:
     names = header.rstrip("\r\n").split("|")
     if len(names) < 2:
         raise InputError("no header with | between the names of columns", file=file, line=1, found=header[:60])
+    return unlike([name.strip() for name in names], file=file)
+
+
+def unlike(names: Sequence[str], *, file: str | None = None, line: int | None = 1) -> tuple[str, ...]:
+    """Names of columns, one that is there twice with a number. Raises InputError for far too many.
+
+    >>> unlike(["TIME", "ST", "TIME"])
+    ('TIME', 'ST', 'TIME_2')
+    """
+    if len(names) > _COLUMNS_MAX:
+        raise InputError(f"more than {_COLUMNS_MAX:,} columns", file=file, line=line)
     found: list[str] = []
+    known: set[str] = set()
     for name in names:
         numbered = (f"{name}_{number}" for number in range(2, len(names) + 2))
-        found.append(next(one for one in (name.strip(), *numbered) if one not in found))
+        found.append(next(one for one in chain([name], numbered) if one not in known or not one))
+        known.add(found[-1])
     return tuple(found)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from gnomon.model.errors import InputError
-from gnomon.systems.slurm.read.parsable import joined
+from gnomon.systems.slurm.read.parsable import joined, unlike
 from gnomon.systems.slurm.read.words import STATES
 
 Row = dict[str, str]
@@ -68,21 +68,21 @@ def read_table(text: str, *, file: str | None = None) -> Table:
         raise InputError("a message of the command, and no table", file=file, line=number, found=line.strip()[:80])
     (number, header), body = numbered[0], numbered[1:]
     if "|" in header:
-        return _with_bars(header, body, file, dated)
+        return _with_bars(number, header, body, file, dated)
     if body and set(body[0][1]) <= {"-", " "}:
         spans = [found.span() for found in re.finditer(r"-+", body.pop(0)[1])]
         ends = [(a, (*spans, (len(header) + 10**6, 0))[place + 1][0]) for place, (a, _) in enumerate(spans)]
     else:
         ends = _spans(header, [line for _, line in body])
-    names = _unlike([header[a:b].strip() for a, b in ends])
+    names = unlike([header[a:b].strip() for a, b in ends], file=file, line=number)
     if "" in names:
         raise InputError("not the header of a table", file=file, line=number, found=header[:60])
     rows = tuple(dict(zip(names, (line[a:b].strip() for a, b in ends), strict=True)) for _, line in body)
     return Table(names, rows, tuple(line for line, _ in body), dated)
 
 
-def _with_bars(header: str, body: Sequence[tuple[int, str]], file: str | None, dated: str) -> Table:
-    names = _unlike([name.strip() for name in header.split("|")])
+def _with_bars(at: int, header: str, body: Sequence[tuple[int, str]], file: str | None, dated: str) -> Table:
+    names = unlike([name.strip() for name in header.split("|")], file=file, line=at)
     rows = []
     for number, line in body:
         parts = line.split("|")
@@ -99,11 +99,12 @@ def _spans(header: str, body: Sequence[str]) -> list[tuple[int, int]]:
     words = _header_words(header)
     cuts: list[int] = []
     for (_, end), (start, _) in pairwise(words):
-        blank = [at for at in range(end, start) if all(len(line) <= at or line[at] == " " for line in body)]
-        if not blank:
+        taken = {at for line in body for at, letter in enumerate(line[end:start], end) if letter != " "}
+        blank = next((at for at in reversed(range(end, start)) if at not in taken), None)
+        if blank is None:
             cuts = [start for start, _ in words[1:]]
             break
-        cuts.append(blank[-1])
+        cuts.append(blank)
     return list(zip([0, *cuts], [*cuts, 10**9], strict=True))
 
 
@@ -120,11 +121,3 @@ def _header_words(header: str) -> list[tuple[int, int]]:
             found.append((at, stop))
             at = stop
     return found
-
-
-def _unlike(names: Sequence[str]) -> tuple[str, ...]:
-    found: list[str] = []
-    for name in names:
-        numbered = (f"{name}_{number}" for number in range(2, len(names) + 2))
-        found.append(next(one for one in (name, *numbered) if one not in found or not one))
-    return tuple(found)
