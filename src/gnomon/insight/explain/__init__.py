@@ -4,11 +4,12 @@
 fixed facts and ``situation`` folds the log up to a row (``outlook``: when there will be room; ``queues``: who is in
 front); ``waits`` tells the spells of waiting, with ``room`` and ``refusals``, and ``deadlock`` the cycles; ``case``
 says what is wanted; ``classes`` groups the nodes by what is against them; ``chain`` walks the causes back; ``changes``
-searches the ``levers`` for what helps, trying ``variations`` of the scenario until what is ``wanted`` is reached;
+searches the :mod:`.levers` for what helps, trying ``variations`` of the scenario until what is ``wanted`` is reached;
 ``summary`` says it all in a sentence, with the ``sentences`` of the rows.
 
 What goes wrong after a start: ``troubles`` finds what is to be changed, ``ordeals`` tells it, with ``losses`` (what
-ended an attempt), ``faults`` (what was behind it) and ``delays`` (what it waits for that is no place). ``why_not`` is
+ended an attempt, with the ``crowd`` on its node), ``faults`` (what was behind it) and ``delays`` (what it waits for
+that is no place). ``why_not`` is
 about one node and a task, ``node_story`` about a node alone.
 """
 

@@ -13,8 +13,8 @@ from gnomon.insight.explain.changes import OTHERS, Change, Simulate, Trials, sea
 from gnomon.insight.explain.classes import NodeClass, node_classes
 from gnomon.insight.explain.deadlock import find_cycle
 from gnomon.insight.explain.ground import Ground
-from gnomon.insight.explain.levers import levers
-from gnomon.insight.explain.levers_drain import drain_levers
+from gnomon.insight.explain.levers.chosen import levers
+from gnomon.insight.explain.levers.drain import drain_levers
 from gnomon.insight.explain.node_story import node_story
 from gnomon.insight.explain.phrases import Numbers
 from gnomon.insight.explain.queues import overtaken_by

@@ -90,11 +90,9 @@ def _faults(ground: Ground, rows: list[int]) -> list[str]:
     faults = [row for row in rows if log.kind[row] == Kind.FAULT and log.subject[row] < 0]
     told = []
     for row in faults[-FAULTS_MAX:]:
-        text = f"at {span(int(log.t_ns[row]))} {sentence(ground, row)}"
-        notices = [one for one in rows if log.kind[one] == Kind.NOTICE and log.cause[one] == row]
-        if notices:
-            text += f", which is noticed {span(int(log.value[notices[0]]))} later" if log.value[notices[0]] else ""
-        told.append(text)
+        silent = [int(log.value[one]) for one in rows if log.kind[one] == Kind.NOTICE and log.cause[one] == row]
+        noticed = f", which is noticed {span(silent[0])} later" if silent and silent[0] else ""
+        told.append(f"at {span(int(log.t_ns[row]))} {sentence(ground, row)}{noticed}")
     more = len(faults) - len(told)
     return ([f"{counted(more, 'fault')} before"] if more else []) + told
 
@@ -125,7 +123,7 @@ def _drain(ground: Ground, rows: list[int]) -> list[str]:
         f"a budget held up its drain from {span(int(log.t_ns[kept[0]]))} on: {budget(ground, kept[0])} ({names} stayed)"
     )
     end = emptied_ns(ground, kept[0])
-    return [f"{text}, and the last of them was gone at {span(end)}" if end >= 0 else f"{text}"]
+    return [f"{text}, and the last of them was gone at {span(end)}" if end >= 0 else text]
 
 
 def emptied_ns(ground: Ground, row: int) -> int:

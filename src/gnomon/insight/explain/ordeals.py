@@ -54,17 +54,17 @@ def gave_up(ground: Ground, task: int) -> str:
     rows = failures(ground, task)
     if not rows:
         return "; it failed for good"
-    tries = int(ground.past.log.details.get(rows[-1], {}).get("attempt", len(rows))) - 1
-    used_up = int(ground.past.log.details.get(rows[-1], {}).get("retries", 0)) > 0
+    final = ground.past.log.row(rows[-1])
+    tries, used_up = int(final.details.get("attempt", len(rows))) - 1, int(final.details.get("retries", 0)) > 0
     retried = f" (it was retried {counted(tries, 'time')} before)" if tries and not used_up else ""
-    return f"; it failed for good at {span(int(ground.past.log.t_ns[rows[-1]]))}: {last(ground, rows[-1])}{retried}"
+    return f"; it failed for good at {span(final.t_ns)}: {last(ground, final.number)}{retried}"
 
 
 def _undone(ground: Ground, task: int) -> Iterator[str]:
-    log = ground.past.log
-    for row in rows_of(log, (task,), Kind.UNDO)[:2].tolist():
-        where = "" if log.reason[row] == Reason.PEER else f" with {ground.node_name(int(log.node[row]))}"
-        yield f"its result was lost{where} at {span(int(log.t_ns[row]))} and had to be made again"
+    for row in rows_of(ground.past.log, (task,), Kind.UNDO)[:2].tolist():
+        one = ground.past.log.row(row)
+        where = "" if one.reason is Reason.PEER else f" with {ground.node_name(one.node)}"
+        yield f"its result was lost{where} at {span(one.t_ns)} and had to be made again"
 
 
 # ------------------------------------------------------------------ copies
@@ -107,7 +107,8 @@ def _twice(ground: Ground, task: int) -> Iterator[str]:
 def _kept(ground: Ground, task: int) -> Iterator[str]:
     """A budget kept it on a node that was to be emptied."""
     for row in rows_of(ground.past.log, (task,), Kind.REFUSE)[:1].tolist():
-        where, when = ground.node_name(int(ground.past.log.node[row])), span(int(ground.past.log.t_ns[row]))
+        one = ground.past.log.row(row)
+        where, when = ground.node_name(one.node), span(one.t_ns)
         yield f"when {where} was to be emptied at {when} it stayed: {budget(ground, row)}"
 
 

@@ -11,20 +11,18 @@ from gnomon.model.resources import NEVER
 
 def sentence(ground: Ground, row: int) -> str:
     """A row of the log in words."""
-    log, work = ground.past.log, ground.work
-    kind, reason = Kind(int(log.kind[row])), Reason(int(log.reason[row]))
-    task, value = int(log.subject[row]), int(log.value[row])
+    one, work = ground.past.log.row(row), ground.work
+    task, value = one.subject, one.value
     name = work.id(task) if task >= 0 else ""
-    match kind:
+    match one.kind:
         case Kind.ARRIVE:
             length = ground.estimate_ns(task)
             long = "without an end" if length >= NEVER else f"for {span(length)}"
             return f"{name} arrives and asks for {amounts_of(ground.asked((task,)))} {long}"
         case Kind.REJECT | Kind.WAIT:
-            verb = "is refused" if kind == Kind.REJECT else "waits"
-            needed = needs(ground, row) if reason is Reason.NEEDS else ""
-            needed = needed or str(log.details.get(row, {}).get("message", ""))
-            return f"{name} {verb}: {needed or _because(ground, reason, value)}"
+            verb = "is refused" if one.kind is Kind.REJECT else "waits"
+            why = needs(ground, row) if one.reason is Reason.NEEDS else str(one.details.get("message", ""))
+            return f"{name} {verb}: {why or _because(ground, one.reason, value)}"
         case Kind.HOLD:
             return f"{name} takes its place{_where(ground, row)}, and holds it until its peers have theirs"
         case Kind.START:
@@ -39,17 +37,21 @@ def sentence(ground: Ground, row: int) -> str:
             by = f"{work.id(value)} (priority {work.priority[value]} over {work.priority[task]})"
             return f"{name} gives way to {by}{_where(ground, row, bits=False)}"
         case Kind.WAKE:
-            return windows_at(ground, int(log.t_ns[row]))
+            return windows_at(ground, one.t_ns)
         case Kind.STOP:
-            return f"the run ends: {STOPPED.get(reason, reason.name.lower())}"
+            return f"the run ends: {STOPPED.get(one.reason, one.reason.name.lower())}"
         case Kind.CANCEL:
-            cause = int(log.cause[row])
-            by_rule = cause >= 0 and log.kind[cause] == Kind.EVENT  # what made it is not a user's doing
-            return f"{name} is {'deleted' if by_rule else 'cancelled'}"
+            return f"{name} is {withdrawn(ground, row)}"
         case Kind.EVENT:
-            said = log.details.get(row, {})
-            return ": ".join(str(said[key]) for key in ("reason", "message") if said.get(key)) or name
+            return ": ".join(str(one.details[key]) for key in ("reason", "message") if one.details.get(key)) or name
     return recovered(ground, row)
+
+
+def withdrawn(ground: Ground, row: int) -> str:
+    """Who made a CANCEL row: a controller deletes, a user cancels."""
+    log = ground.past.log
+    cause = int(log.cause[row])
+    return "deleted" if cause >= 0 and log.kind[cause] == Kind.EVENT else "cancelled"
 
 
 STOPPED = {

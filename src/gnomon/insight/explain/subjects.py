@@ -71,13 +71,18 @@ def node_subject(text: str, ground: Ground) -> int | None:
     wanted = text.strip()
     if not wanted.startswith("node/") or _exact(wanted, ground.work, KINDS):
         return None
+    return node_named(wanted, ground, field="SUBJECT")
+
+
+def node_named(text: str, ground: Ground, *, field: str) -> int:
+    """The node of a name, or of a part that only one has, ``node/`` before it or not. Raises :class:`InputError` about
+    ``field`` if there is none."""
     names = [node.name for node in ground.scenario.cluster.nodes]
-    name = wanted.removeprefix("node/")
-    if name in names:
-        return names.index(name)
-    if (found := [one for one in names if name and name in one]) and len(found) == 1:
-        return names.index(found[0])
-    raise unknown_name("node", name, names).at(field="SUBJECT")
+    name = text if text in names else text.removeprefix("node/")
+    found = [one for one in names if one == name] or [one for one in names if name and name in one]
+    if len(found) != 1:
+        raise unknown_name("node", name, names).at(field=field)
+    return names.index(found[0])
 
 
 def subject_of_job(task: int, work: Work) -> Subject:

@@ -13,7 +13,7 @@ from gnomon.insight.explain.losses import failures
 from gnomon.insight.explain.ordeals import delay_ns, gave_up, ordeals, slowness, stands_still
 from gnomon.insight.explain.phrases import amounts_of, counted, listed, span
 from gnomon.insight.explain.queues import OVERTAKEN_LARGE, overtaken_by
-from gnomon.insight.explain.sentences import STOPPED, windows_at
+from gnomon.insight.explain.sentences import STOPPED, windows_at, withdrawn
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.subjects import Subject
 from gnomon.insight.explain.waits import Wait
@@ -148,16 +148,18 @@ def _clauses(spells: Sequence[Wait]) -> str:
 def _released(ground: Ground, task: int) -> str:
     """What let it start."""
     log = ground.past.log
-    row = rows_of(log, (task,), Kind.START)[0]
-    cause = int(log.cause[row])
-    kind = Kind(int(log.kind[cause])) if cause >= 0 else None
-    if kind in (Kind.END, Kind.KILL) and log.t_ns[cause] == log.t_ns[row]:
-        verb = "ended" if kind == Kind.END else "was killed"
-        return f"; it started when {ground.work.id(int(log.subject[cause]))} {verb}"
-    if kind == Kind.PREEMPT and log.t_ns[cause] == log.t_ns[row]:
-        return f"; it started when {ground.work.id(int(log.subject[cause]))} gave way to it"
-    if kind == Kind.WAKE and log.t_ns[cause] == log.t_ns[row]:
-        return f"; it started when {windows_at(ground, int(log.t_ns[row]), past=True)}"
+    start = log.row(int(rows_of(log, (task,), Kind.START)[0]))
+    cause = next(log.back(start.cause), None)
+    if cause is not None and cause.t_ns == start.t_ns:
+        match cause.kind:
+            case Kind.END:
+                return f"; it started when {ground.work.id(cause.subject)} ended"
+            case Kind.KILL:
+                return f"; it started when {ground.work.id(cause.subject)} was killed"
+            case Kind.PREEMPT:
+                return f"; it started when {ground.work.id(cause.subject)} gave way to it"
+            case Kind.WAKE:
+                return f"; it started when {windows_at(ground, start.t_ns, past=True)}"
     row = _elected(ground, task)
     return f"; it started when member {int(log.value[row])} led the control plane" if row >= 0 else ""
 
@@ -196,9 +198,8 @@ def _ended(ground: Ground, task: int) -> str:
         return f"{again}; it was killed at {span(end)}, when its estimate of {span(end - start)} was over, but {more}"
     if state is State.KILLED:
         rows = rows_of(ground.past.log, (task,), Kind.CANCEL)
-        cause = int(ground.past.log.cause[rows[-1]]) if len(rows) else -1
-        by_rule = cause >= 0 and ground.past.log.kind[cause] == Kind.EVENT
-        return f"{again}; it was {'deleted' if by_rule else 'cancelled'} at {span(end)}"
+        how = withdrawn(ground, int(rows[-1])) if len(rows) else "cancelled"
+        return f"{again}; it was {how} at {span(end)}"
     late = delay_ns(ground, task) if failures(ground, task) or rows_of(ground.past.log, (task,), Kind.UNDO).size else 0
     return f"{again}, and was done at {span(end)}" + (f", {span(late)} later than undisturbed" if late else "")
 

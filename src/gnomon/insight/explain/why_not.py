@@ -18,8 +18,9 @@ from gnomon.insight.explain.faults import beginning, fault_behind
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import span
 from gnomon.insight.explain.situation import Situation, rows_of
+from gnomon.insight.explain.subjects import node_named
 from gnomon.insight.explain.waits import Wait
-from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.scheduling.codes import PLACEMENT, PLACEMENT_CODES
 from gnomon.scheduling.compose import compose
@@ -41,20 +42,11 @@ class WhyNot:
         return {"node": self.node, "fits": self.fits, "text": self.text, "reasons": list(self.reasons)}
 
 
-def find_node(name: str, ground: Ground) -> int:
-    """The node of a name, ``node/`` before it or not. Raises InputError if there is none."""
-    names = [node.name for node in ground.scenario.cluster.nodes]
-    for wanted in (name, name.removeprefix("node/")):
-        if wanted in names:
-            return names.index(wanted)
-    raise unknown_name("node", name.removeprefix("node/"), names).at(field="--why-not")
-
-
 def why_not(ground: Ground, task: int, name: str, spells: Sequence[Wait]) -> WhyNot:
     """Why a task is not, or was not, on a node. ``spells``: what it waited for. Raises InputError for a pool."""
     if ground.scenario.cluster.pool:
         raise InputError("a pool of processors has no nodes to choose among", field="--why-not", found=name)
-    node = find_node(name, ground)
+    node = node_named(name, ground, field="--why-not")
     shown, who = ground.node_name(node), ground.work.id(task)
     here, chosen, when = _moment(ground, task)
     there = _there(ground, task, node)

@@ -12,7 +12,7 @@ from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Lever
 from gnomon.insight.explain.crowd import peak
-from gnomon.insight.explain.levers_own import raised_priority
+from gnomon.insight.explain.levers.own import raised_priority
 from gnomon.insight.explain.phrases import amount, counted, span, written
 from gnomon.insight.explain.troubles import Trouble
 from gnomon.model.quantity import NS_PER_S

@@ -6,14 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gnomon.engine.log import Kind, Reason
-from gnomon.insight.explain import levers_nodes as more
-from gnomon.insight.explain import levers_operation as operation
-from gnomon.insight.explain import levers_others as others
-from gnomon.insight.explain import levers_own as own
-from gnomon.insight.explain import levers_policy as policies
-from gnomon.insight.explain import levers_recovery as recovery
 from gnomon.insight.explain.case import Case, Goal
 from gnomon.insight.explain.changes import CONSTRAINT, OTHERS, OWN, Lever
+from gnomon.insight.explain.levers import nodes, operation, others, own, policy, recovery
 from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.explain.troubles import Mishap, Trouble
 
@@ -24,7 +19,7 @@ def levers(case: Case) -> Iterator[Lever]:
     """The levers, the cheapest kind first."""
     if case.goal is Goal.END:
         yield from own.longer_estimate(case)
-        yield from policies.no_kill(case)
+        yield from policy.no_kill(case)
     elif case.goal is Goal.WELL:
         yield from (_of_another(case, lever) if case.about_another else lever for lever in _to_be_well(case))
     elif case.goal is Goal.PLACE:
@@ -67,9 +62,9 @@ def _against_slowness(case: Case, reason: Reason) -> Iterator[Lever]:
     elif reason is Reason.PAUSES:
         yield from recovery.own_limit(case, "memory")
     if reason in (Reason.CPU, Reason.DISK_RATE, Reason.SPILLING):
-        yield from policies.spread(case)
+        yield from policy.spread(case)
     yield from operation.speculation(case)
-    yield from more.nodes(case)
+    yield from nodes.nodes(case)
 
 
 _BY_MEMORY = (Reason.NODE_MEMORY, Reason.EVICTED)
@@ -92,11 +87,11 @@ def _against_loss(case: Case, found: Mishap) -> Iterator[Lever]:
         yield from operation.detection(case)
         yield from operation.eviction(case)
     if reason in (*_BY_MEMORY, Reason.STORE, Reason.DISK):
-        yield from policies.spread(case)
+        yield from policy.spread(case)
     if reason in _BY_MEMORY and node >= 0:
         yield from operation.neighbours(case, node)
         yield from operation.node_memory(case, node)
-    yield from more.nodes(case)
+    yield from nodes.nodes(case)
 
 
 def _to_keep_its_place(case: Case) -> Iterator[Lever]:
@@ -104,21 +99,21 @@ def _to_keep_its_place(case: Case) -> Iterator[Lever]:
     by = dict.fromkeys(int(log.value[row]) for row in rows_of(log, (case.task,), Kind.PREEMPT))
     yield from own.requests(case)
     yield from own.priorities(case)
-    yield from policies.no_preemption(case)
+    yield from policy.no_preemption(case)
     for preemptor in by:
         yield from others.preemptor(case, preemptor)
-    yield from more.nodes(case)
+    yield from nodes.nodes(case)
 
 
 def _to_start(case: Case) -> Iterator[Lever]:
-    scenario, policy = case.ground.scenario, case.ground.scenario.policy
+    scenario, said = case.ground.scenario, case.ground.scenario.policy
     room = bool(case.kinds & {"infeasible", "event"} or case.rules & {"backfill", "turn"})
     behind = "behind" in case.kinds
-    if room or "limit" in case.kinds or policy.backfill or policy.order in _BY_SIZE:
+    if room or "limit" in case.kinds or said.backfill or said.order in _BY_SIZE:
         yield from own.requests(case)
-    if policy.backfill or policy.order == "sjf" or scenario.cluster.reservations:
+    if said.backfill or said.order == "sjf" or scenario.cluster.reservations:
         yield from own.estimates(case)
-    if policy.order == "priority" or scenario.preempt:
+    if said.order == "priority" or scenario.preempt:
         yield from own.priorities(case)
     if room:
         yield from own.node_wishes(case)
@@ -128,13 +123,13 @@ def _to_start(case: Case) -> Iterator[Lever]:
     yield from others.limits(case)
     yield from others.shares(case)
     if behind:
-        yield from policies.backfill(case)
+        yield from policy.backfill(case)
     if "dropped" in case.rules:
-        yield from policies.waiting(case)
+        yield from policy.waiting(case)
     yield from others.reservations(case)
     if case.kinds & {"event", "limit"} or "dropped" in case.rules:
         yield from others.running_tasks(case)
     if behind:
         yield from others.those_in_front(case)
     if (room or behind) and "over-limit" not in case.rules:
-        yield from more.nodes(case)
+        yield from nodes.nodes(case)

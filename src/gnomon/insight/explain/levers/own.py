@@ -12,7 +12,7 @@ import numpy as np
 from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Lever
-from gnomon.insight.explain.levers_policy import switched
+from gnomon.insight.explain.levers.policy import switched
 from gnomon.insight.explain.phrases import amount, amounts_of, listed, span, written
 from gnomon.model.quantity import NS_PER_S
 from gnomon.model.resources import E4, NEVER

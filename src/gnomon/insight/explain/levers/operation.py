@@ -10,7 +10,7 @@ from gnomon.insight.explain import variations as vary
 from gnomon.insight.explain.case import Case
 from gnomon.insight.explain.changes import LIMIT, NODES, OTHERS, Lever
 from gnomon.insight.explain.crowd import peak
-from gnomon.insight.explain.levers_recovery import asked_more, larger, shorter
+from gnomon.insight.explain.levers.recovery import asked_more, larger, shorter
 from gnomon.insight.explain.phrases import size, span, written
 from gnomon.model.operation import Heartbeat, Operation, Speculation
 from gnomon.model.quantity import NS_PER_S
