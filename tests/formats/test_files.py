@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -131,6 +132,37 @@ def test_a_pipe_is_kept_so_that_it_can_be_read_again(tmp_path: Path) -> None:
     assert [list(files.open_text(pipe)) for _ in range(2)] == [["one", "two"]] * 2
     assert files.read_start(pipe) == "one\ntwo\n"
     writer.join()
+
+
+@pytest.mark.unit
+def test_what_is_kept_is_in_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it is gone however the process ends."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    pipe = piped(tmp_path, b"one\ntwo\n")
+    with files.open_bytes(pipe) as one, files.open_bytes(pipe) as other:
+        assert (one.readline(), other.readline(), one.readline()) == (b"one\n", b"one\n", b"two\n")
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+@pytest.mark.unit
+def test_a_pipe_for_which_there_is_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match=r"pipe: is read once only, and cannot be kept anywhere.*TMPDIR=FOLDER"):
+        files.open_bytes(piped(tmp_path, b"one\n"))
+
+
+def piped(folder: Path, content: bytes) -> Path:
+    """A pipe that somebody writes this to."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with suppress(BrokenPipeError):
+            pipe.write_bytes(content)
+
+    threading.Thread(target=write, daemon=True).start()
+    return pipe
 
 
 @pytest.mark.unit

@@ -6,18 +6,16 @@ first, for files are looked at several times: to tell what they are, and to find
 
 from __future__ import annotations
 
-import atexit
 import gzip
 import io
 import os
-import shutil
 import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from gnomon.formats.compressed import CutOffError, DamagedError, unpacked
 from gnomon.model.errors import InputError
@@ -68,7 +66,7 @@ def open_bytes(path: Path) -> io.BufferedReader:
     file = os.fspath(path)
     with ExitStack() as unless_returned:
         with _input_errors(file):
-            stored = unless_returned.enter_context(open(_readable_again(file), "rb"))
+            stored = unless_returned.enter_context(_opened(file))
             packed = stored.peek(2)[:2] == _GZIP
             content = gzip.GzipFile(fileobj=stored) if packed else unpacked(stored, file) or stored
         source = _Source(stored, content, file)
@@ -128,24 +126,54 @@ def files_in(path: Path) -> list[str]:
     return [os.path.join(file, name) for name in names] or [file]
 
 
-_kept: dict[str, str] = {}
-"""What could be read only once, by its name, and where it is kept."""
+_kept: dict[str, IO[bytes]] = {}
+"""What could be read only once, by its name, in a file that has no name and goes with the process."""
 
 
-def _readable_again(file: str) -> str:
-    """A name under which a file can be opened as often as one likes."""
-    if file in _kept:
-        return _kept[file]
-    if file != STDIN and not _is_stream(file):
-        return file
-    with tempfile.NamedTemporaryFile(prefix="gnomon-", delete=False) as copy:
-        atexit.register(_remove, copy.name)
+def _opened(file: str) -> io.BufferedReader:
+    """A file, as often as one likes."""
+    if file not in _kept:
+        if file != STDIN and not _is_stream(file):
+            return open(file, "rb")
         with open(0 if file == STDIN else file, "rb", closefd=file != STDIN) as stream:
             if _is_endless(stream.fileno()):
                 raise InputError("a device, not a file", file=file)
-            shutil.copyfileobj(stream, copy)
-    _kept[file] = copy.name
-    return copy.name
+            _kept[file] = _copied(stream, file)
+    return io.BufferedReader(_Again(_kept[file]), _BUFFER_BYTES)
+
+
+def _copied(stream: IO[bytes], file: str) -> IO[bytes]:
+    allowed = "TMPDIR=FOLDER, with room for it"
+    try:
+        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+    except OSError as error:
+        problem = f"is read once only, and cannot be kept anywhere: {error.strerror}"
+        raise InputError(problem, file=file, allowed=allowed) from None
+    while part := stream.read(_BUFFER_BYTES):
+        try:
+            while part:
+                part = part[copy.write(part) :]
+        except OSError as error:
+            problem = f"is read once only, and cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
+            raise InputError(problem, file=file, allowed=allowed) from None
+    return copy
+
+
+class _Again(io.RawIOBase):
+    """What was kept, from its beginning; closing this reader leaves it for the next one."""
+
+    def __init__(self, kept: IO[bytes]) -> None:
+        self._kept, self._at = kept, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        self._kept.seek(self._at)
+        part = self._kept.read(memoryview(buffer).nbytes)
+        memoryview(buffer).cast("B")[: len(part)] = part
+        self._at += len(part)
+        return len(part)
 
 
 def _is_stream(file: str) -> bool:
@@ -157,11 +185,6 @@ def _is_endless(number: int) -> bool:
     """Whether it is a device like /dev/zero, of which there is no end; a terminal ends, and /dev/null at once."""
     mode = os.fstat(number)
     return stat.S_ISCHR(mode.st_mode) and not os.isatty(number) and not os.path.samestat(mode, os.stat(os.devnull))
-
-
-def _remove(file: str) -> None:
-    with suppress(OSError):
-        os.unlink(file)
 
 
 class _Source(io.RawIOBase):
