@@ -8,7 +8,7 @@ from typing import Any, Final
 from griffe import Extension
 
 ROLE: Final = re.compile(r":(?:class|func|mod|data|meth|attr):`([^`]+)`")
-LITERAL: Final = re.compile(r"::$")
+TABLE: Final = re.compile(r"^(=+(?: +=+)+)\n(?:.*\n)+?\1\n(?:.*\n)+?\1(?:\n|\Z)", re.MULTILINE)
 
 
 class Doctests(Extension):
@@ -21,6 +21,7 @@ class Doctests(Extension):
 
 def markdown(text: str) -> str:
     """A docstring as Markdown."""
+    text = TABLE.sub(lambda found: f"```text\n{found[0]}```\n", text)
     lines: list[str] = []
     fenced = ""
     for line in ROLE.sub(r"`\1`", text).splitlines():

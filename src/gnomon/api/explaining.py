@@ -33,11 +33,14 @@ def explain(
 ) -> Explanation:
     """Tell why a task or job waits, was refused, was late, failed or ended, and the smallest changes that would help.
 
-    ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, a
-    part that only one has, or ``node/name`` for what happened to a node. ``why_not``: the name of a node, to be told
-    why it is not there. Changes are tried by simulating the scenario again. A system that explains itself (Kubernetes)
-    does so in its own words, and needs no run of a scenario in which nothing happens by itself. Raises InputError for a
-    subject that is unknown or ambiguous, and for an unknown node.
+    - ``subject``: ``task/name`` or ``job/name`` (with ``user`` or ``queue`` between them if one likes), a bare name, a
+      part that only one has, or ``node/name`` for what happened to a node.
+    - ``what``: a run, or a scenario, which is run for it. Changes are tried by simulating the scenario again. A system
+      that explains itself (Kubernetes, Slurm, Spark) does so in its own words.
+    - ``why_not``: the name of a node, to be told why it is not there.
+    - ``progress``: as of ``simulate``.
+
+    Raises InputError for a subject that is unknown or ambiguous, and for an unknown node.
 
     >>> from gnomon.api import Cluster, Resources, Scenario, Shape, Task, Work
     >>> task = Task("big", Shape(Resources(cpu_milli=8_000)), duration_ns=10**9)

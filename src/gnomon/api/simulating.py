@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from time import process_time
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gnomon.api.endless import functions_end
 from gnomon.api.run import Run
 from gnomon.api.systems import SYSTEMS
 from gnomon.backends.processes import side_by_side
@@ -45,11 +46,20 @@ def simulate(
 ) -> Run:
     """Run a scenario to its end, or to one of its limits.
 
-    ``invariants``: check the world after every instant (slow). ``compiled``: use the compiled kernels (None: when the
-    run is large enough to be worth it); the log is the same, to the byte. ``native_state``: what the system's own
-    scheduler holds at the end is wanted, which the fastest way of a system may not have.
+    - ``invariants``: check the world after every instant (slow).
+    - ``compiled``: use the compiled kernels (None: when the run is large enough to be worth it); the log is the same,
+      to the byte.
+    - ``native_state``: what the system's own scheduler holds at the end is wanted, which the fastest way of a system
+      may not have.
+    - ``progress(done, total, now_ns)``: called now and then; where it is False, the run stops.
 
     Raises InputError for a scenario that makes no sense, InvariantError when Gnomon is at fault.
+
+    >>> from gnomon.api import Cluster, Resources, Shape, Task, Work
+    >>> one = Shape(Resources(cpu_milli=1_000))
+    >>> jobs = Work.from_tasks(Task(name, one, duration_ns=60 * 10**9) for name in ("a", "b"))
+    >>> simulate(Scenario(Cluster.of_processors(1), jobs)).metrics()["wait_s"]["max"]
+    60.0
     """
     begun = process_time()
     fast = _worth_compiling(scenario) if compiled is None else compiled
@@ -69,7 +79,7 @@ def simulate(
         events=control.events if control else None,
         stuck=control.is_stuck if control else None,
     )
-    with _few_looks_for_garbage(scenario):
+    with _few_looks_for_garbage(scenario), _functions_watched(scenario):
         world, stopped = run(parts.world, advance, scenario.limits, ports, enter)
     ran = process_time()
     log = log_of(world).renumbered(parts.node_of)
@@ -95,6 +105,12 @@ def _few_looks_for_garbage(scenario: Scenario) -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def _functions_watched(scenario: Scenario) -> AbstractContextManager[None]:
+    """Functions of the user run in this process: one that never ends is not to hang it."""
+    batch = batch_of(scenario)
+    return functions_end() if batch is not None and batch.execution.has_functions else nullcontext()
+
+
 def _replayed(scenario: Scenario, progress: Progress | None) -> Run | None:
     """A run as the system does it fastest, None if it is for the loop."""
     replay = SYSTEMS[scenario.system].make_replayer()
@@ -116,9 +132,22 @@ def _check(seed: int, control: Control | None, world: World) -> None:
 def compare(
     scenarios: Sequence[Scenario], *, workers: int | None = None, progress: Progress | None = None
 ) -> list[Run]:
-    """Run scenarios side by side, in processes of their own (``workers``: how many; None: one a core), in order.
+    """Run scenarios side by side; the runs come in the order of the scenarios.
 
-    Scenarios with Python functions, which cannot be sent to another process, run in this one.
+    - ``workers``: how many processes (None: one a core). Scenarios with functions of the user's, which cannot be sent
+      to another process, run in this one.
+    - ``progress(done, total, 0)``: runs that are done; where it is False, KeyboardInterrupt is raised.
+
+    Raises what :func:`simulate` raises, and GnomonError when a process was ended from outside.
+
+    >>> from dataclasses import replace
+    >>> from gnomon.api import Cluster, Policy, Resources, Shape, Task, Work
+    >>> one = Shape(Resources(cpu_milli=1_000))
+    >>> jobs = Work.from_tasks(Task(f"{s} s", one, duration_ns=s * 10**9) for s in (90, 10))
+    >>> first = Scenario(Cluster.of_processors(1), jobs)
+    >>> runs = compare([first, replace(first, policy=Policy("sjf"))], workers=1)
+    >>> [run.metrics()["wait_s"]["mean"] for run in runs]
+    [45.0, 5.0]
     """
     workers = min(workers or os.cpu_count() or 1, len(scenarios))
     warm_up({scenario.system for scenario in scenarios if _worth_compiling(scenario)})
@@ -153,7 +182,12 @@ def _await(futures: Sequence[Future[Any]], progress: Progress | None) -> None:
 
 
 def calibrate(what: Run | Scenario) -> Calibration:
-    """Set simulated waits against those that the trace recorded."""
+    """Set simulated waits against those that the trace recorded; a scenario is simulated first.
+
+    >>> from gnomon.api import Cluster, Task, Work
+    >>> calibrate(Scenario(Cluster.of_processors(1), Work.from_tasks([Task("a")]))).compared  # no wait was recorded
+    0
+    """
     from gnomon.insight.calibrate import calibrate as calibration
 
     done = what if isinstance(what, Run) else simulate(what)

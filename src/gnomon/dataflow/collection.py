@@ -18,7 +18,24 @@ JOINS: Final = ("inner", "left", "right", "full")
 
 @dataclass(frozen=True, repr=False)
 class Collection:
-    """The records that a stage gives. Each operator leaves it as it is, and gives a new one."""
+    """The records that a stage gives. Each operator leaves it as it is, and gives a new one.
+
+    Functions are the user's own, and run on real records. Wide operators, which may send records over the network, take
+    ``partitions`` (None: as many as the widest input has, or what the engine is told), ``partitioner`` (the name of a
+    hash, or a function from a key to an integer) and, where they make one value a key, ``combine`` (True, False, or a
+    function ``(key, values) -> values``; None: as the engine does). ``name`` is what the stage is called.
+
+    All raise InputError, with the name of the stage, for what is no function, no number of partitions, or of another
+    job.
+
+    >>> from gnomon.dataflow import Dataflow
+    >>> from gnomon.dataflow.execute import collect
+    >>> flow = Dataflow()
+    >>> sales = flow.source([[("pear", 2), ("fig", 1)], [("pear", 3)]])
+    >>> sales.reduce_by_key(lambda one, other: one + other, partitions=2).collect()
+    >>> sorted(collect(flow))
+    [('fig', 1), ('pear', 5)]
+    """
 
     flow: Dataflow
     number: int
@@ -34,19 +51,19 @@ class Collection:
     # ------------------------------------------------------------------ record by record
 
     def map(self, function: Function, *, name: str | None = None) -> Collection:
-        """One record for each."""
+        """One record for each: what the function makes of it."""
         return self._narrow(Operator.MAP, function, name)
 
     def flat_map(self, function: Function, *, name: str | None = None) -> Collection:
-        """Any number of records for each."""
+        """Any number of records for each: those of the iterable that the function gives."""
         return self._narrow(Operator.FLAT_MAP, function, name)
 
     def filter(self, function: Function, *, name: str | None = None) -> Collection:
-        """Those for which the function is true."""
+        """The records for which the function is true."""
         return self._narrow(Operator.FILTER, function, name)
 
     def key_by(self, function: Function, *, name: str | None = None) -> Collection:
-        """Pairs of what the function says and the record."""
+        """Pairs ``(function(record), record)``."""
         return self._narrow(Operator.KEY_BY, function, name)
 
     def map_values(self, function: Function, *, name: str | None = None) -> Collection:
@@ -54,7 +71,7 @@ class Collection:
         return self._narrow(Operator.MAP_VALUES, function, name)
 
     def flat_map_values(self, function: Function, *, name: str | None = None) -> Collection:
-        """For each pair, any number with the same key."""
+        """For each pair any number with the same key: one for each value of the iterable that the function gives."""
         return self._narrow(Operator.FLAT_MAP_VALUES, function, name)
 
     def map_partitions(self, function: Function, *, indexed: bool = False, name: str | None = None) -> Collection:
@@ -62,11 +79,11 @@ class Collection:
         return self._narrow(Operator.MAP_PARTITIONS, function, name, indexed=indexed)
 
     def keys(self, *, name: str | None = None) -> Collection:
-        """The first of each pair."""
+        """The key of each pair."""
         return self._narrow(Operator.MAP, key_of, name, default="keys")
 
     def values(self, *, name: str | None = None) -> Collection:
-        """The second of each pair."""
+        """The value of each pair."""
         return self._narrow(Operator.MAP, value_of, name, default="values")
 
     def union(self, *others: Collection, name: str | None = None) -> Collection:

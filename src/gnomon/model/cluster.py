@@ -11,8 +11,9 @@ from gnomon.model.resources import NEVER, Resources
 class Machine:
     """What a node really has, where that is more than, or beside, what may be asked of it (``Node.capacity``).
 
-    ``cpu_milli``, ``memory_bytes``: 0: as much as may be asked for; ``used_bytes``: memory that the system itself uses.
-    ``disk_bytes``, ``disk_rate`` (bytes/s), ``store_bytes``: 0: so much that it never matters.
+    - ``cpu_milli`` (1/1000 of a processor), ``memory_bytes``; 0: as much as may be asked for.
+    - ``used_bytes``: memory that the system itself uses.
+    - ``disk_bytes``, ``disk_rate`` (bytes/s), ``store_bytes`` (of shared objects); 0: so much that it never matters.
     """
 
     cpu_milli: int = 0
@@ -25,8 +26,15 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine. ``kind`` is its device model or machine type, what a task's ``node_kinds`` choose from; ``machine``
-    what it really has."""
+    """A machine.
+
+    - ``capacity``: what may be asked of it; ``machine``: what it really has.
+    - ``kind``: its device model or machine type, what a task's ``node_kinds`` choose from.
+    - ``labels``: pairs of a name and a value, for a task's ``node_labels``, and for faults that strike a rack or zone.
+
+    >>> Node("a", Resources(cpu_milli=64_000, gpus=8), kind="A100", labels=(("rack", "r1"),)).capacity.gpus
+    8
+    """
 
     name: str
     capacity: Resources
@@ -39,8 +47,8 @@ class Node:
 class Reservation:
     """Capacity set aside in advance, from ``start_ns`` (inclusive) to ``end_ns`` (exclusive).
 
-    ``node`` names the node (empty: every node, or the pool); ``amount`` what of it (None: all of it);
-    ``users`` who may use it (nobody: maintenance).
+    - ``node``: on which node (empty: every node, or the pool); ``amount``: what of it (None: all of it).
+    - ``users``: who may use it (nobody: maintenance).
     """
 
     name: str

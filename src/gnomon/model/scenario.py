@@ -95,6 +95,9 @@ class Limits:
 class Scenario:
     """All that a run is a function of, besides the code.
 
+    - ``cluster``, ``work``, ``policy``: where, what, and by which rules; ``system``: whose rules these are.
+    - ``seed``: of all that is random; ``limits``: where the run ends, if not by itself.
+    - ``name``: what it is called; ``source``: the file it comes from.
     - ``kill_at_limit``: a task that reaches its estimate is killed (else it runs on for its real duration).
     - ``gang``: jobs of several tasks start all or nothing; off, their tasks are placed one by one, hold what they
       have and wait for their peers.

@@ -48,10 +48,19 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The unit that gets placed. Times in ns; ``duration_ns`` is how long it really runs (NEVER: unknown),
-    ``estimate_ns`` what the user said (None: the duration). ``job`` empty: a job of its own. ``usage``: what it uses
-    (None: what it asked for); ``recovery``: what is done when an attempt is lost; ``needs``: ids of the tasks whose
-    results it reads, which must be done before it is submitted."""
+    """The unit that gets placed. Times in ns, from the beginning of the run.
+
+    - ``id``: its name, which is unique; ``shape``: what it asks for, and where it may run.
+    - ``duration_ns``: how long it really runs (NEVER: unknown); ``estimate_ns``: what the user said (None: the
+      duration); ``deadline_ns``: for the order ``edf``.
+    - ``user``, ``queue``: whom limits and fair orders count it for; ``priority``: the larger, the more urgent.
+    - ``job``: whose tasks belong together (empty: a job of its own).
+    - ``usage``: what it uses (None: what it asked for); ``recovery``: what is done when an attempt is lost.
+    - ``needs``: ids of the tasks whose results it reads, which must be done before it is submitted.
+
+    >>> Task("train", Shape(Resources(cpu_milli=4_000, gpus=1)), duration_ns=3_600 * 10**9).shape.request.gpus
+    1
+    """
 
     id: str
     shape: Shape = Shape()
