@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,6 +144,21 @@ def test_what_is_kept_is_in_no_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     with files.open_bytes(pipe) as one, files.open_bytes(pipe) as other:
         assert (one.readline(), other.readline(), one.readline()) == (b"one\n", b"one\n", b"two\n")
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("codec", ["gzip", "zstd"])
+def test_what_is_kept_is_decompressed_up_to_where_it_is_cut_off(tmp_path: Path, codec: str) -> None:
+    packed = pa.compress(b"one\n" * 99, codec=codec, asbytes=True)[:-3]
+    (tmp_path / "file").write_bytes(packed)
+
+    def read(path: Path) -> list[str]:
+        found = []
+        with pytest.raises(files.CutOff):
+            found.extend(line for line in files.open_text(path))
+        return found
+
+    assert read(piped(tmp_path, packed)) == read(tmp_path / "file")
 
 
 @pytest.mark.unit

@@ -168,6 +168,18 @@ class _Again(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        if whence != os.SEEK_SET:
+            raise io.UnsupportedOperation("only from the beginning")
+        self._at = offset
+        return offset
+
+    def tell(self) -> int:
+        return self._at
+
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         self._kept.seek(self._at)
         part = self._kept.read(memoryview(buffer).nbytes)
