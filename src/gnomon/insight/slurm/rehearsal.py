@@ -17,13 +17,13 @@ from gnomon.systems.slurm.cluster import lifecycle, nodes
 from gnomon.systems.slurm.cluster.job import Job
 from gnomon.systems.slurm.cluster.reservations import next_change_ns
 from gnomon.systems.slurm.cluster.state import SECOND, State
-from gnomon.systems.slurm.controller import commands
 from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.commands import command
 from gnomon.systems.slurm.controller.slurmctld import Controller
 from gnomon.systems.slurm.controller.submitting import Reply, submit
+from gnomon.systems.slurm.controller.taking_up import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.inputs.behaviour import behaviour
 from gnomon.systems.slurm.inputs.native import Native
-from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.machine import Machine
 from gnomon.systems.slurm.sbatch.request import JobRequest
 
@@ -166,14 +166,7 @@ class Rehearsal:
         return behaviour(request.script).run_s if request.run_s is None else request.run_s
 
     def _command(self, words: tuple[str, ...]) -> None:
-        program, args = words[0], list(words[1:])
-        if program == "scancel":
-            commands.scancel(self.state, args, "root")
-        elif program == "cloud":
-            if self.state.power is not None:
-                self.state.power.cloud(args)
-        else:
-            commands.scontrol(self.state, args, "root")
+        command(self.state, words)
         self.controller.ask()
 
     def _do(self, act: Act) -> None:

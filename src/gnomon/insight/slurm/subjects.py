@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.insight.slurm.rehearsal import Rehearsal, Sent
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, nearest
 from gnomon.systems.slurm.cluster.job import Job
 
 _ID = re.compile(r"\d+(?:_\d+|\+\d+)?")
@@ -59,8 +60,10 @@ def find_job(text: str, played: Rehearsal) -> Subject:
         return found[0]
     known = [one.name.removeprefix("job/") for one in found] or [_of(sent).name[4:] for sent in played.sent]
     several = len(found) > 1
+    names = (name for sent in played.sent for name in _names(sent))
+    hint = "" if several else nearest(text, chain(known, names))
     raise InputError(
-        "several jobs are called so" if several else "unknown job",
+        "several jobs are called so" if several else f"unknown job{hint}",
         found=text,
         allowed=_listed(known),
     )
@@ -79,7 +82,7 @@ def named(kind: str, name: str, known: Sequence[str]) -> str:
     parts = [one for one in known if name and name in one]
     if len(parts) == 1:
         return parts[0]
-    problem = f"several {kind}s are called so" if parts else f"unknown {kind}"
+    problem = f"several {kind}s are called so" if parts else f"unknown {kind}{nearest(name, known)}"
     raise InputError(problem, found=name, allowed=_listed(parts or known))
 
 

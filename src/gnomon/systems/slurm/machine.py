@@ -5,16 +5,17 @@ Jobs run as long as their scripts say; signals do what scripts let them do.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from gnomon.control.timers import Timers
+from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster import lifecycle
 from gnomon.systems.slurm.cluster.job import PREEMPTED, TIMEOUT, Job
 from gnomon.systems.slurm.cluster.state import SECOND, State
 from gnomon.systems.slurm.controller import minutes
-from gnomon.systems.slurm.controller.slurmctld import NEVER, Controller, limit_ns
+from gnomon.systems.slurm.controller.slurmctld import Controller, limit_ns
 from gnomon.systems.slurm.inputs.behaviour import Behaviour, behaviour
 
 KILL_LEAST_S: Final = 5
@@ -29,7 +30,7 @@ WARN_S: Final = 30
 
 @dataclass(eq=False)
 class Machine:
-    """A :class:`.cluster.state.World` on a heap. ``waits``: what each job waited for, as (time, reason);
+    """A :class:`.cluster.state.World` on timers alone. ``waits``: what each job waited for, as (time, reason);
     ``launch_ns``: how much longer a script takes than what it does; ``gone_ns``: how long processes take to be gone;
     ``run_s``: tells how long a job runs (None: it has no end of its own); without it its request or its script does."""
 
@@ -44,9 +45,7 @@ class Machine:
     run_s: Callable[[Job], float | None] | None = None
 
     def __post_init__(self) -> None:
-        self._heap: list[tuple[int, int]] = []
-        self._acts: dict[int, Callable[[], object]] = {}
-        self._entered = 0
+        self._timers = Timers()
         self._ends: dict[Job, int] = {}
         self._left: dict[Job, float] = {}
         self._does: dict[Job, Behaviour] = {}
@@ -55,33 +54,24 @@ class Machine:
 
     def at(self, time_ns: int, act: Callable[[], object]) -> int:
         """Do something at a time."""
-        self._entered += 1
-        if time_ns < NEVER:
-            self._acts[self._entered] = act
-            heapq.heappush(self._heap, (time_ns, self._entered))
-        return self._entered
+        return self._timers.at(time_ns, act)
 
     def cancel(self, number: int) -> None:
         """Do it not."""
-        self._acts.pop(number, None)
+        self._timers.cancel(number)
 
     def run(self, until_ns: int) -> None:
         """Let time pass to a point."""
-        while self._heap and self._heap[0][0] <= until_ns:
-            time_ns, number = heapq.heappop(self._heap)
-            act = self._acts.pop(number, None)
-            if act is not None:
-                self.state.now_ns = time_ns
-                act()
+        while (due_ns := self.next_ns) <= until_ns and due_ns < NEVER:
+            self.state.now_ns = due_ns
+            self._timers.run(due_ns)
         self.state.now_ns = until_ns
         self.state.priorities.catch_up()
 
     @property
     def next_ns(self) -> int:
         """When the next thing happens."""
-        while self._heap and self._heap[0][1] not in self._acts:
-            heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else NEVER
+        return self._timers.next_ns
 
     # ------------------------------------------------------------------ the machines
 

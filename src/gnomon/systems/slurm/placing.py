@@ -21,12 +21,13 @@ from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
 from gnomon.systems.slurm.cluster import lifecycle, nodes
 from gnomon.systems.slurm.cluster.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, TIMEOUT, Job
-from gnomon.systems.slurm.controller import commands, minutes
+from gnomon.systems.slurm.controller import minutes
 from gnomon.systems.slurm.controller.books import books
+from gnomon.systems.slurm.controller.commands import command
 from gnomon.systems.slurm.controller.slurmctld import Controller, limit_ns
 from gnomon.systems.slurm.controller.submitting import submit
+from gnomon.systems.slurm.controller.taking_up import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.inputs.native import Native
-from gnomon.systems.slurm.inputs.present import arrange, set_up, take_up, usage_as_told
 from gnomon.systems.slurm.notation.hostlist import compress
 from gnomon.systems.slurm.select import Selector
 
@@ -330,16 +331,8 @@ class SlurmScheduler(Placer):
 
     def _command(self, words: tuple[str, ...]) -> None:
         self.state.now_ns = self._board.now
-        program, args = words[0], list(words[1:])
         row = self._board.row(Kind.EVENT, details={"message": " ".join(words)})
-        text, code = "", 0
-        if program == "scancel":
-            text, code = commands.scancel(self.state, args, "root")
-        elif program == "cloud":
-            if self.state.power is not None:
-                self.state.power.cloud(args)
-        else:
-            text, code = commands.scontrol(self.state, args, "root")
+        text, code = command(self.state, words)
         if code:
             self._board.row(Kind.EVENT, cause=row, details={"message": text, "refused": " ".join(words)})
         self.controller.ask()

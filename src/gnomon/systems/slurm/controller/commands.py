@@ -96,6 +96,18 @@ _FILTERS: Final[dict[str, Callable[[str], Callable[[Job], bool]]]] = {
 }
 
 
+def command(state: State, words: Sequence[str]) -> Answer:
+    """A line of a session that is no submission: scancel, scontrol, or ``cloud`` (:meth:`Power.cloud`); as root."""
+    program, args = words[0], list(words[1:])
+    if program == "scancel":
+        return scancel(state, args, "root")
+    if program != "cloud":
+        return scontrol(state, args, "root")
+    if state.power is not None:
+        state.power.cloud(args)
+    return "", 0
+
+
 def scontrol(state: State, args: Sequence[str], user: str) -> Answer:
     """One scontrol command that changes something. Raises InputError for one that is not modelled."""
     try:

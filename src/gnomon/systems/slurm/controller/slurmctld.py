@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster import preempting
 from gnomon.systems.slurm.cluster.job import Job
 from gnomon.systems.slurm.cluster.reservations import next_change_ns
@@ -24,7 +25,6 @@ from gnomon.systems.slurm.schedulers.gang import Gang
 
 CHECK_EVERY: Final = 30 * SECOND
 """Time limits are looked at so often (PERIODIC_TIMEOUT of controller.c)."""
-NEVER: Final = 1 << 62
 
 
 class Controller:

@@ -24,9 +24,9 @@ from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import Note, Shape, Work
 from gnomon.systems.slurm.accounting.accounts import Accounts, Association, Qos, User
 from gnomon.systems.slurm.cluster.state import SECOND
-from gnomon.systems.slurm.read.asked import gres_of, licenses_of, memory, resources
+from gnomon.systems.slurm.read.asked import gres_of, licenses_of, limit_min, memory, resources
 from gnomon.systems.slurm.read.sacct import Jobs, Texts
-from gnomon.systems.slurm.read.words import BY_PARTITION, NO_TIME, NOTHING, UNLIMITED
+from gnomon.systems.slurm.read.words import NO_TIME, NOTHING
 from gnomon.systems.slurm.sbatch.arrays import check_tasks, printed_tasks
 from gnomon.systems.slurm.sbatch.request import JobRequest
 
@@ -124,11 +124,6 @@ class History:
     def qos(self) -> set[str]:
         """The QOS that they used."""
         return set(_distinct(self.jobs.words.get("QOS")))
-
-
-def limit_min(seconds: int) -> int | None:
-    """A limit as a request has it: minutes, rounded up; -1: unlimited; None: not known."""
-    return None if seconds == BY_PARTITION else -1 if seconds == UNLIMITED else -(-seconds // 60)
 
 
 def history(jobs: Jobs, *, reservations: frozenset[str] = frozenset(), source: str = "") -> tuple[History, Work]:

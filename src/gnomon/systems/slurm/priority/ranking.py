@@ -157,7 +157,7 @@ class MultifactorRanking(BasicRanking):
         factor = partition.conf.priority_job_factor
         return Standing(
             accrue_s=self._accrue_s(job),
-            fairshare=float(self.fair.factor[entry.number]) if entry is not None else 0.0,
+            fairshare=self.fairshare(job),
             assoc=(entry.priority_norm if weights.normal("ASSOC") else float(entry.priority)) if entry else 0.0,
             partition=(factor / self._most_part if self._most_part else 0.0) if weights.normal("PART") else factor,
             qos=(qos.priority_norm if weights.normal("QOS") else float(qos.record.priority)) if qos else 0.0,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from gnomon.systems.slurm.read.jobs import GRES_ASK
-from gnomon.systems.slurm.read.words import size_mb, tres
+from gnomon.systems.slurm.read.words import BY_PARTITION, UNLIMITED, size_mb, tres
 from gnomon.systems.slurm.sbatch.request import GresRequest
 
 
@@ -76,3 +76,8 @@ def memory(text: str, cpus: int, nodes: int) -> tuple[str, int] | None:
     if nodes <= 1 or not size:
         return "mem_per_node_mb", size
     return "mem_per_cpu_mb", -(-size // max(1, cpus))
+
+
+def limit_min(seconds: int) -> int | None:
+    """A limit as a request has it: minutes, rounded up; -1: unlimited; None: not known."""
+    return None if seconds == BY_PARTITION else -1 if seconds == UNLIMITED else -(-seconds // 60)

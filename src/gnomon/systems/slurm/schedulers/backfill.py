@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster import lifecycle, preempting
 from gnomon.systems.slurm.cluster.job import BACKFILL, Job
 from gnomon.systems.slurm.cluster.reservations import next_change_ns, usable_nodes
@@ -39,7 +40,6 @@ from gnomon.systems.slurm.select import at as places
 from gnomon.systems.slurm.select.speed import Columns
 
 MOST_TRIES: Final = 10_000
-NEVER: Final = 1 << 62
 
 
 @dataclass
