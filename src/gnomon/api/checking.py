@@ -11,6 +11,7 @@ from io import StringIO, TextIOBase
 from types import FrameType
 from typing import Any, Final
 
+from gnomon.api.endless import functions_end
 from gnomon.api.hash_seeds import seed_findings
 from gnomon.api.jobs import Job, splits_of
 from gnomon.dataflow.captured import captured, functions_of
@@ -49,7 +50,7 @@ def check_job(job: Job, *, limit: int = LINES_MAX) -> list[Finding]:
     Its functions are called, several times, and do what they do; what they print is not shown.
     """
     plan = cut(job.graph, Rules(), splits_of(job, limit=limit))
-    with _watched() as effects:
+    with functions_end(), _watched() as effects:
         found = check_plan(plan)
     found += [*effects, *_unpicklable(plan)]
     if not any(one.rule in ("attempts", "raises") for one in found):

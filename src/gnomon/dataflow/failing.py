@@ -9,7 +9,7 @@ from typing import Any, Final
 from gnomon.dataflow.comparing import shown
 from gnomon.dataflow.layout import function_name
 from gnomon.dataflow.stage import Operator, Stage
-from gnomon.model.errors import InputError
+from gnomon.model.errors import GnomonError, InputError
 
 _SHOWN_MAX: Final = 200
 _OURS: Final = __name__.partition(".")[0] + "."
@@ -44,20 +44,53 @@ class UserError(InputError):
         return UserError, (self.operator, self.function, self.record, self.partition, self.cause, self.lines)
 
 
-def failed(error: BaseException, stage: Stage, index: int) -> InputError:
+class EndlessError(GnomonError):
+    """A function of the job does not come back. ``caller``: the frame that called it; ``spent``: for how long it has
+    worked on one record, as a text. Unlike what a function raises it is not an attempt that failed: the run is over."""
+
+    exit_code = 2
+
+    def __init__(self, caller: FrameType, spent: str) -> None:
+        stage, record = _at(caller)
+        assert stage is not None
+        on = f" on the record {shown(record[0], _SHOWN_MAX)}" if record else ""
+        said = f"{stage.name}: {_who(stage, self, None)} has worked for {spent}{on}, and does not seem to end"
+        super().__init__(f"{said}; to run it for as long as it takes: gnomon run")
+
+
+def working_on(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of ours that calls a function of the user: that of an operator."""
+    while frame is not None and not (_is_ours(frame) and isinstance(frame.f_locals.get("stage"), Stage)):
+        frame = frame.f_back
+    return frame
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return bool(frame.f_globals.get("__name__", "").startswith(_OURS))
+
+
+def _at(frame: FrameType) -> tuple[Stage | None, list[Any]]:
+    """The stage that a frame of ours is at, if it is at one, and the record, if it is known."""
+    names = frame.f_locals
+    stage = names.get("stage")
+    if not isinstance(stage, Stage):
+        return None, []
+    return stage, [names["record"]] if "record" in names else list(names.get("held") or [])[:1]
+
+
+def failed(error: BaseException, stage: Stage, index: int) -> GnomonError:
     """The error of a task as one that says where it happened. ``stage`` is named where nothing better is known."""
+    if isinstance(error, EndlessError):
+        return error
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, StopIteration):
         error = error.__cause__  # what a generator makes of it
     frames = _frames(error.__traceback__)
-    ours = [place for place, (frame, _) in enumerate(frames) if frame.f_globals.get("__name__", "").startswith(_OURS)]
-    record: Any = None
-    known = False
+    ours = [place for place, (frame, _) in enumerate(frames) if _is_ours(frame)]
+    record: list[Any] = []
     for place in reversed(ours):
-        names = frames[place][0].f_locals
-        if isinstance(names.get("stage"), Stage):
-            stage = names["stage"]
-            known = "record" in names or bool(names.get("held"))
-            record = names["record"] if "record" in names else (names.get("held") or [None])[0]
+        found, record = _at(frames[place][0])
+        if found is not None:
+            stage = found
             break
     theirs = frames[(ours[-1] + 1) if ours else 0 :]
     if isinstance(error, InputError) and not theirs:
@@ -65,10 +98,10 @@ def failed(error: BaseException, stage: Stage, index: int) -> InputError:
     summary = traceback.StackSummary.extract(iter((frame, line) for frame, line in theirs))
     lines = tuple(line.rstrip() for entry in summary.format() for line in entry.rstrip().splitlines())
     cause = _cause(error)
-    if not theirs and known and stage.operator in _KEYED and not _is_pair(record):
+    if not theirs and record and stage.operator in _KEYED and not _is_pair(record[0]):
         cause = f"not a pair (key, value): {cause}"
     name = _who(stage, error, theirs[0][0] if theirs else None)
-    return UserError(stage.name, name, shown(record, _SHOWN_MAX) if known else None, index, cause, lines)
+    return UserError(stage.name, name, shown(record[0], _SHOWN_MAX) if record else None, index, cause, lines)
 
 
 def _who(stage: Stage, error: BaseException, first: FrameType | None) -> str:
