@@ -1,5 +1,7 @@
 """The list of finished tasks after a crash: whole lines whose outputs are whole, of the same job."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,15 @@ def test_what_somebody_else_put_into_the_folder_stays(folder: Path) -> None:
 def test_two_processes_do_not_work_in_one_folder(folder: Path) -> None:
     with Manifest(folder, JOB), pytest.raises(InputError, match="another process runs a job here"):
         Manifest(folder, JOB)
+
+
+def test_a_full_disk_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with Manifest(folder, JOB) as manifest:
+        more = finished(folder, 2, "output 2")
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError) as told:
+            manifest.add(more)
+    assert str(told.value) == f"{folder}: cannot be written: No space left on device"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import signal
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from gnomon.cli import ANSWERED, USER_ERROR
+from gnomon.cli import ANSWERED, INTERRUPTED, USER_ERROR
 from tests.cli.conftest import Gnomon
 
 pytestmark = pytest.mark.unit
@@ -93,3 +94,15 @@ def test_a_broken_table_is_named(gnomon: Gnomon, kept: Path) -> None:
     ended = gnomon("query", kept, "SELECT 1")
     assert ended.code == USER_ERROR
     assert "tasks.parquet: not a Parquet file" in ended.err
+
+
+def test_ctrl_c_in_the_middle_of_a_query(gnomon: Gnomon, kept: Path) -> None:
+    """DuckDB makes a RuntimeError of it. The query would never end."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        ended = gnomon("query", kept, "SELECT count(*) FROM range(1000000000000) a, range(1000000000000) b")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert (ended.code, ended.out) == (INTERRUPTED, "")

@@ -10,8 +10,8 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -109,14 +109,24 @@ class Manifest:
         self.remade = len(before) - len(whole)
         self.done = {(done.stage, done.task): done for done in whole}
         new = self._file.with_suffix(".new")
-        new.write_text("".join(map(_line, [{"format": _FORMAT, **identity}, *map(asdict, whole)])), encoding="utf-8")
-        new.replace(self._file)
-        self._list = self._open.enter_context(self._file.open("a", encoding="utf-8"))
+        lines = map(_line, [{"format": _FORMAT, **identity}, *map(asdict, whole)])
+        with self._written():
+            new.write_text("".join(lines), encoding="utf-8")
+            new.replace(self._file)
+            self._list = self._open.enter_context(self._file.open("a", encoding="utf-8"))
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        self._list.write(_line(entry))
-        self._list.flush()
-        os.fsync(self._list.fileno())
+        with self._written():
+            self._list.write(_line(entry))
+            self._list.flush()
+            os.fsync(self._list.fileno())
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}", file=str(self.folder)) from None
 
 
 def _line(entry: Mapping[str, Any]) -> str:

@@ -88,6 +88,10 @@ def ask(folder: Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
                 raise InputError("only one statement that reads is run", field="SQL", found=sql, allowed="SELECT …")
             result = tables.execute(statements[0])
             return [column[0] for column in result.description], result.fetchall()
+    except (RuntimeError, duckdb.InterruptException) as error:  # all that DuckDB leaves of a KeyboardInterrupt
+        if "interrupt" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from error
     except duckdb.Error as error:
         lines = str(error).split("\n\nLINE ")[0].splitlines()
         raise InputError(" ".join(line.strip() for line in lines), field="SQL") from None
