@@ -229,6 +229,12 @@ def test_a_damaged_line_is_named(line: str, problem: str, tmp_path: Path) -> Non
         ("SparkListenerTaskEnd", "Task Info/Launch Time", "early"),
         ("SparkListenerTaskEnd", "Task Info/Executor ID", None),
         ("SparkListenerTaskEnd", "Task Info/Task ID", 2**70),
+        ("SparkListenerTaskEnd", "Task Info/Launch Time", 5_700_000_005_200),
+        ("SparkListenerTaskEnd", "Task Info/Finish Time", -1),
+        ("SparkListenerTaskEnd", "Task Info/Index", 2**31),
+        ("SparkListenerTaskEnd", "Task Info/Partition ID", -1),
+        ("SparkListenerExecutorAdded", "Executor Info/Total Cores", 2**31),
+        ("SparkListenerStageSubmitted", "Stage Info/Number of Tasks", 2**31),
         ("SparkListenerTaskEnd", "Task Metrics", []),
         ("SparkListenerTaskEnd", "Task Metrics/Executor Run Time", 1.5),
         ("SparkListenerTaskEnd", "Task Metrics/Executor Run Time", 2**63),
@@ -245,6 +251,17 @@ def test_a_field_that_is_not_as_spark_writes_it_is_named(event: str, path: str, 
         read(edited(two_stages(), event, path, value), tmp_path)
     assert caught.value.line is not None
     assert caught.value.field is not None or "not JSON" in caught.value.problem  # a number of no known size
+
+
+def test_a_time_that_is_null_is_not_said(tmp_path: Path) -> None:
+    assert read(edited(two_stages(), "SparkListenerStageSubmitted", "Stage Info/Submission Time", None), tmp_path)
+
+
+def test_an_exclusion_at_a_time_that_is_no_time_is_named(tmp_path: Path) -> None:
+    log = two_stages()
+    log.say("SparkListenerExecutorExcluded", {"time": None, "Timestamp": "late", "executorId": "1"})
+    with pytest.raises(InputError, match="Timestamp"):
+        read(log, tmp_path)
 
 
 def test_what_is_no_event_log_is_refused(tmp_path: Path) -> None:

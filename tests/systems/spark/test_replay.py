@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from gnomon.model.errors import InputError
 from gnomon.systems.spark.application import Application, Rdd, StageAttempt
 from gnomon.systems.spark.replay import replay
 from tests.systems.spark.test_delays import START, application, attempt, job, tasks
@@ -71,6 +74,13 @@ def test_the_output_of_a_result_is_no_shuffle() -> None:
 def test_a_job_that_names_stages_nobody_tells_of_is_called_by_those_that_ran() -> None:
     found = replay(application(attempt(0, THREE, submitted=10), jobs={0: job(0, 0, 555, 0, 7)}))
     assert found.plan.jobs[0].name == "stage 0"
+
+
+def test_more_tasks_than_memory_holds_are_refused() -> None:
+    many = attempt(0, THREE, submitted=10)
+    many = replace(many, stage=replace(many.stage, tasks=2**31 - 1))
+    with pytest.raises(InputError, match="more tasks than are replayed, found '2,147,483,647'; allowed: 10,000,000"):
+        replay(application(many, jobs={0: job(0, 0, 555, 0)}))
 
 
 def test_a_task_that_ended_at_no_time_is_as_long_as_the_others() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from gnomon.formats.files import Path
 from gnomon.model.errors import InputError
 from gnomon.systems.spark.application import Application, Executor, Job, SqlExecution, Stage, StageAttempt
-from gnomon.systems.spark.read_fields import inner, moment, objects, text, texts, true, whole
+from gnomon.systems.spark.read_fields import inner, integer, moment, objects, text, texts, time_ms, true, whole
 from gnomon.systems.spark.read_lines import Event, Events
 from gnomon.systems.spark.read_stages import error_of, failure_of, job_of, stage_of
 from gnomon.systems.spark.tasks import COLUMNS, FIRST_METRIC, LOCALITIES, METRICS, Failure, Tasks, table
@@ -180,11 +180,12 @@ class _Log:
             name=text(event, "App Name", ""),
             id=text(event, "App ID", ""),
             user=text(event, "User", ""),
-            started_ms=whole(event, "Timestamp"),
+            started_ms=time_ms(event, "Timestamp"),
         )
 
     def _application_end(self, event: Event) -> None:
-        self._known.update(ended_ms=whole(event, "Timestamp"), exit_code=moment(event, "ExitCode"))
+        code = None if event.get("ExitCode") is None else whole(event, "ExitCode")
+        self._known.update(ended_ms=time_ms(event, "Timestamp"), exit_code=code)
 
     def _environment(self, event: Event) -> None:
         self._properties.update(texts(event, "Spark Properties"))
@@ -194,17 +195,18 @@ class _Log:
         self._executor(
             event,
             host=text(info, "Host", ""),
-            cores=whole(info, "Total Cores", 0),
-            added_ms=whole(event, "Timestamp"),
+            cores=integer(info, "Total Cores", 0),
+            added_ms=time_ms(event, "Timestamp"),
             profile=whole(info, "Resource Profile Id", 0),
         )
 
     def _executor_removed(self, event: Event) -> None:
-        self._executor(event, removed_ms=whole(event, "Timestamp"), reason=text(event, "Removed Reason", ""))
+        self._executor(event, removed_ms=time_ms(event, "Timestamp"), reason=text(event, "Removed Reason", ""))
 
     def _executor_excluded(self, event: Event) -> None:
         key = "Executor ID" if "Executor ID" in event else "executorId"
-        self._executor({"Executor ID": text(event, key)}, excluded_ms=whole(event, "time", event.get("Timestamp", 0)))
+        at = "Timestamp" if event.get("time") is None else "time"
+        self._executor({"Executor ID": text(event, key)}, excluded_ms=time_ms(event, at, 0))
 
     def _block_manager_added(self, event: Event) -> None:
         of = inner(event, "Block Manager ID", required=True)
@@ -238,7 +240,7 @@ class _Log:
             raise InputError("a job ends that did not start", field="Job ID", found=number)
         self._jobs[number] = replace(
             self._jobs[number],
-            ended_ms=whole(event, "Completion Time"),
+            ended_ms=time_ms(event, "Completion Time"),
             result=text(inner(event, "Job Result"), "Result", ""),
             error=error_of(event),
         )
@@ -255,10 +257,9 @@ class _Log:
         info = inner(event, "Stage Info", required=True)
         stage = self._know(stage_of(info))
         one = self._attempt(stage.id, whole(info, "Stage Attempt ID", 0))
-        one.stage, one.planned = stage, whole(info, "Number of Tasks", 0)
-        one.submitted_ms = (
-            whole(info, "Submission Time", one.submitted_ms) if "Submission Time" in info else one.submitted_ms
-        )
+        one.stage, one.planned = stage, integer(info, "Number of Tasks", 0)
+        submitted_ms = moment(info, "Submission Time")
+        one.submitted_ms = one.submitted_ms if submitted_ms is None else submitted_ms
         one.completed_ms = moment(info, "Completion Time")
         one.failure = text(info, "Failure Reason", "")
         if "Properties" in event:
@@ -291,16 +292,16 @@ class _Log:
         one.rows.extend(row)
 
     def _row(self, info: Mapping[str, Any], failure: int) -> list[int]:
-        index = whole(info, "Index")
+        index = integer(info, "Index")
         names = self._names
         return [
             whole(info, "Task ID"),
             index,
-            whole(info, "Attempt", 0),
-            whole(info, "Partition ID", index),
-            whole(info, "Launch Time"),
-            whole(info, "Finish Time", 0),
-            whole(info, "Getting Result Time", 0),
+            integer(info, "Attempt", 0),
+            integer(info, "Partition ID", index),
+            time_ms(info, "Launch Time"),
+            time_ms(info, "Finish Time", 0),
+            time_ms(info, "Getting Result Time", 0),
             names.setdefault(text(info, "Executor ID"), len(names)),
             names.setdefault(text(info, "Host", ""), len(names)),
             _LOCALITY.get(text(info, "Locality", ""), -1),
@@ -315,7 +316,7 @@ class _Log:
         self._sql[number] = SqlExecution(
             id=number,
             description=text(event, "description", ""),
-            started_ms=whole(event, "time"),
+            started_ms=time_ms(event, "time"),
             root=moment(event, "rootExecutionId"),
             plan=text(event, "physicalPlanDescription", "")[:PLAN_MAX],
             configs=texts(event, "modifiedConfigs"),
@@ -331,7 +332,7 @@ class _Log:
         found = self._sql.get(whole(event, "executionId"))
         if found is not None:
             error = text(event, "errorMessage", "")
-            self._sql[found.id] = replace(found, ended_ms=whole(event, "time"), error=error)
+            self._sql[found.id] = replace(found, ended_ms=time_ms(event, "time"), error=error)
 
 
 def _metrics(found: Mapping[str, Any]) -> list[int]:

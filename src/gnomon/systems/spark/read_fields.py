@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gnomon.model.errors import InputError
+from gnomon.model.resources import MAX_TIME_NS
 
 _MOST: Final = 2**62
+_LAST_MS: Final = MAX_TIME_NS // 10**6
 _REQUIRED: Final = object()
 
 
@@ -22,9 +24,25 @@ def whole(event: Mapping[str, Any], key: str, default: Any = _REQUIRED) -> int:
     return value
 
 
+def integer(event: Mapping[str, Any], key: str, default: Any = _REQUIRED) -> int:
+    """How many, or which: an ``Int`` of Spark that is not below 0."""
+    value = whole(event, key, default)
+    if not 0 <= value < 2**31:
+        raise _bad(key, value, "a whole number from 0 to 2147483647")
+    return value
+
+
+def time_ms(event: Mapping[str, Any], key: str, default: Any = _REQUIRED) -> int:
+    """A time in ms since 1970, so that any two are no farther apart than the times of a run may be."""
+    value = whole(event, key, default)
+    if not 0 <= value <= _LAST_MS:
+        raise _bad(key, value, f"ms since 1970, up to {_LAST_MS}")
+    return value
+
+
 def moment(event: Mapping[str, Any], key: str) -> int | None:
     """A time in ms, None where it is not said."""
-    return None if event.get(key) is None else whole(event, key)
+    return None if event.get(key) is None else time_ms(event, key)
 
 
 def text(event: Mapping[str, Any], key: str, default: str | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from gnomon.systems.spark.application import Job, Rdd, Stage
-from gnomon.systems.spark.read_fields import inner, objects, text, texts, true, whole, wholes
+from gnomon.systems.spark.read_fields import inner, integer, objects, text, texts, time_ms, true, whole, wholes
 from gnomon.systems.spark.tasks import TEXT_MAX, Failure
 
 Object = Mapping[str, Any]
@@ -22,7 +22,7 @@ def stage_of(info: Object) -> Stage:
         id=whole(info, "Stage ID"),
         name=text(info, "Stage Name", ""),
         parents=tuple(sorted(wholes(info, "Parent IDs"))),
-        tasks=whole(info, "Number of Tasks", 0),
+        tasks=integer(info, "Number of Tasks", 0),
         rdds=tuple(_rdd(one) for one in objects(info, "RDD Info")),
         profile=whole(info, "Resource Profile Id", 0),
     )
@@ -35,7 +35,7 @@ def _rdd(info: Object) -> Rdd:
         name=text(info, "Name", ""),
         operation=_operation(text(info, "Scope", "")),
         parents=wholes(info, "Parent IDs"),
-        partitions=whole(info, "Number of Partitions", 0),
+        partitions=integer(info, "Number of Partitions", 0),
         cached=true(level, "Use Memory") or true(level, "Use Disk"),
         cached_partitions=whole(info, "Number of Cached Partitions", 0),
         memory_bytes=whole(info, "Memory Size", 0),
@@ -61,7 +61,7 @@ def job_of(event: Object) -> Job:
     sql = said.get("spark.sql.execution.id", "")
     return Job(
         id=whole(event, "Job ID"),
-        submitted_ms=whole(event, "Submission Time"),
+        submitted_ms=time_ms(event, "Submission Time"),
         stages=tuple(sorted(wholes(event, "Stage IDs"))),
         pool=said.get("spark.scheduler.pool", "default"),
         group=said.get("spark.jobGroup.id", ""),

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from gnomon.control.batch.plan import BatchPlan, Course, Execution, JobPlan, StagePlan, Where
+from gnomon.model.errors import InputError
 from gnomon.model.work import Note
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.delays import MS, Delays, delays
@@ -52,6 +53,9 @@ class Recorded(Execution):
         """It will take as long again."""
 
 
+TASKS_MAX: Final = 10_000_000
+
+
 @dataclass(frozen=True)
 class Replay:
     """A log as a plan. ``notes``: what of it is left out."""
@@ -72,6 +76,9 @@ def replay(application: Application, *, exact: bool = False) -> Replay:
     known = delays(application)
     same = _same(application)
     ran = sorted({one.stage.id for one in application.attempts} - same.keys())
+    if (tasks := sum(_tasks(application, number) for number in ran)) > TASKS_MAX:
+        problem = "more tasks than are replayed"
+        raise InputError(problem, file=application.source, found=f"{tasks:,}", allowed=f"{TASKS_MAX:,} in all")
     lengths = {number: _lengths(application, number, known, exact=exact) for number in ran}
     lengths = {number: found for number, found in lengths.items() if found}
     read = {same.get(p, p) for number in lengths for p in application.stages[number].parents}
@@ -176,8 +183,16 @@ def _lengths(application: Application, number: int, known: Delays, *, exact: boo
     if not found:
         return ()
     usual = round(median(found.values()))
-    tasks = max(application.stages[number].tasks, max(found) + 1)
-    return tuple(found.get(index, usual) for index in range(tasks))
+    return tuple(found.get(index, usual) for index in range(_tasks(application, number)))
+
+
+def _tasks(application: Application, number: int) -> int:
+    """How many tasks a stage has: as it is said, and those that succeeded."""
+    count = application.stages[number].tasks
+    for attempt in application.attempts_of(number):
+        places = attempt.tasks.succeeded.column("partition" if attempt.attempt else "index")
+        count = max(count, int(places.max(initial=-1)) + 1)
+    return count
 
 
 def _records(application: Application, lengths: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
