@@ -53,7 +53,7 @@ def rows() -> Iterator[Row]:
 
 def measure(log: str, jobs: int) -> Row:
     from gnomon.api import simulate
-    from gnomon.api.load import load_work
+    from gnomon.api.parts import load_work
     from gnomon.systems.slurm.scenario import read_scenario
 
     work = year(jobs) if log == "year" else load_work(str(HPC2N))

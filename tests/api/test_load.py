@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.load import is_scenario, joined, load_cluster, load_scenario, load_work
+from gnomon.api.joining import joined
+from gnomon.api.load import load_scenario
+from gnomon.api.parts import load_cluster, load_work
+from gnomon.api.recognise import is_scenario
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import InputError
 from gnomon.model.recovery import Recovery

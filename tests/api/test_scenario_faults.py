@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.api.load import load_scenario, load_work
+from gnomon.api.load import load_scenario
+from gnomon.api.parts import load_work
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, FailureProcess, Fault
 from gnomon.model.operation import Heartbeat

@@ -65,7 +65,7 @@ def test_the_policies_of_a_scenario_are_its_variants(gnomon: Gnomon, workplace: 
 def test_scenarios_that_have_one_policy_are_variants_too(gnomon: Gnomon, workplace: Path) -> None:
     """Two machines: three tasks of 10, 10 and 5 s, on 4 processors and on 8."""
     (workplace / "two.py").write_text(
-        "from dataclasses import replace\nfrom gnomon import Scenario\nfrom gnomon.api.load import load_cluster\n"
+        "from dataclasses import replace\nfrom gnomon import Scenario\nfrom gnomon.api.parts import load_cluster\n"
         "one = Scenario.load('scenario.yaml')\nscenario = [one, replace(one, cluster=load_cluster(8))]\n"
     )
     for options, names in (([], ["easy", "easy (2)"]), (["-p", "fcfs"], ["fcfs", "fcfs (2)"])):

@@ -1,7 +1,8 @@
 """The facade: load a scenario, run it, and ask what happened.
 
 ``load.load_scenario`` reads a file: ``scenario_file`` (with ``scenario_policy``, ``scenario_faults``) what stands in
-YAML, ``python_file`` what Python defines, ``native`` the files of a system, ``job_scenario`` jobs of dataflow;
+YAML, ``python_file`` what Python defines, ``parts`` the clusters and works that they name, ``native`` the files of a
+system, ``job_scenario`` jobs of dataflow;
 ``recognise`` tells which it is, ``systems`` which systems there are. ``simulating.simulate`` runs it, ``compare``
 several side by side. A ``run.Run`` is the log and all that is told from it (``tables``), ``kept`` and read back.
 ``explaining``, ``chaos``, ``checking`` and ``running`` are the verbs of these names.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gnomon.api.jobs import Job, find_job, load_job, splits_of
-from gnomon.api.load import is_number, load_cluster
+from gnomon.api.parts import is_number, load_cluster
 from gnomon.api.systems import SYSTEMS
 from gnomon.dataflow.layout import Splits
 from gnomon.dataflow.splits import Split

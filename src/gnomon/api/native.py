@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gnomon.api.load import load_work
+from gnomon.api.parts import load_work
 from gnomon.api.recognise import SCENARIO, native_system, recognise
 from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import Path

@@ -16,8 +16,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from gnomon.api.job_scenario import read_job_scenario, runs_jobs
-from gnomon.api.load import is_number, load_cluster, load_work
 from gnomon.api.native import read_native
+from gnomon.api.parts import is_number, load_cluster, load_work
 from gnomon.api.recognise import SYSTEMS_TO_COME, native_system
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
 from gnomon.api.scenario_native import NATIVE_KEYS, native_files, parts, read_options

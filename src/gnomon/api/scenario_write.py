@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from gnomon.api.load import is_number
+from gnomon.api.parts import is_number
 from gnomon.api.scenario_file import ScenarioSpec
 from gnomon.control.faults import KINDS
 from gnomon.control.faults.kind import Unit

@@ -127,7 +127,7 @@ def _trials(given: Arguments, policies: Sequence[str], clusters: Sequence[str], 
 
 def _on(cluster: str, base: Sequence[Scenario], given: Arguments) -> list[Scenario]:
     """The same on another cluster; one with a configuration of its own is read with it."""
-    from gnomon.api.load import load_cluster
+    from gnomon.api.parts import load_cluster
 
     if any(scenario.native is not None for scenario in base):
         return scenarios_of(replace(given, cluster=cluster))

@@ -32,8 +32,9 @@ def scenarios_of(given: Arguments) -> list[Scenario]:
 
     Raises InputError for what cannot be read or is not known.
     """
-    from gnomon.api.load import is_scenario, load_cluster
     from gnomon.api.native import read_native
+    from gnomon.api.parts import load_cluster
+    from gnomon.api.recognise import is_scenario
     from gnomon.formats.files import files_in
 
     given = replace(given, work=[file for path in given.work for file in files_in(path)])
@@ -68,7 +69,7 @@ def _native_system(given: Arguments, said: str | None) -> str | None:
 
     Files of a system that takes traces may stand anywhere, others come first.
     """
-    from gnomon.api.load import is_number
+    from gnomon.api.parts import is_number
     from gnomon.api.recognise import native_system
     from gnomon.api.systems import SYSTEMS
 
@@ -85,7 +86,7 @@ def _native_system(given: Arguments, said: str | None) -> str | None:
 
 def _is_scenario(given: Arguments) -> bool:
     """Whether these are scenario files."""
-    from gnomon.api.load import is_scenario
+    from gnomon.api.recognise import is_scenario
     from gnomon.model.errors import InputError
 
     try:
@@ -121,7 +122,7 @@ def _of_job(given: Arguments, said: str) -> Scenario:
 
 def _not_a_number(cluster: str, system: str) -> str:
     """A cluster that is a file. Raises InputError for a number of processors."""
-    from gnomon.api.load import is_number
+    from gnomon.api.parts import is_number
     from gnomon.api.systems import SYSTEMS
     from gnomon.model.errors import InputError
 
@@ -195,7 +196,7 @@ def scenario_of(given: Arguments) -> Scenario:
 
 
 def _of_parts(given: Arguments) -> Scenario:
-    from gnomon.api.load import load_cluster, load_work
+    from gnomon.api.parts import load_cluster, load_work
     from gnomon.model.cluster import Cluster
     from gnomon.model.errors import InputError
     from gnomon.model.scenario import Scenario

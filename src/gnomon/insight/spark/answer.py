@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from gnomon.engine.log import Log
-from gnomon.formats.files import Path, read_start
+from gnomon.formats.files import Path
 from gnomon.insight.explain import Explanation
 from gnomon.insight.explain import explain as plain_explanation
 from gnomon.insight.explain.changes import Simulate
@@ -22,7 +23,7 @@ from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.read import read_event_log
-from gnomon.systems.spark.read_lines import is_log_folder
+from gnomon.systems.spark.scenario import LOG, kind_of
 
 
 def explain(
@@ -93,7 +94,7 @@ def recorded_in(scenario: Scenario) -> Application | None:
 def is_event_log(path: Path) -> bool:
     """Whether a file of Spark is an event log, and not one of its configurations."""
     try:
-        return is_log_folder(path) or read_start(path, characters=4).lstrip("\ufeff").startswith("{")
+        return kind_of(os.fspath(path)) == LOG
     except InputError:
         return False
 
