@@ -7,7 +7,7 @@ from dataclasses import replace
 from gnomon.engine.log import Log
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.changes import Simulate
-from gnomon.insight.kubernetes.moment import Moment, exists, happens, pods_now, snapshot_moment
+from gnomon.insight.kubernetes.moment import Moment, happens, pods_now, snapshot_moment
 from gnomon.insight.kubernetes.nodes import explain_node
 from gnomon.insight.kubernetes.others import explain_other
 from gnomon.insight.kubernetes.subjects import Subject, find_subject, node_named
@@ -74,7 +74,7 @@ def explain(
 
 def _is_pending(scenario: Scenario, who: Subject | None) -> bool:
     """Whether a pod of the subject is there and has no node, whatever will happen later."""
-    return not scenario.faults and who is not None and exists(who.pods[0]) and not who.pods[0].node_name
+    return not scenario.faults and who is not None and who.pods[0].is_there and not who.pods[0].node_name
 
 
 def _moment_of(native: Native, who: Subject) -> Moment:

@@ -24,11 +24,12 @@ from gnomon.systems.kubernetes.api.workloads import Deployment
 from gnomon.systems.kubernetes.apiserver.limits import limit_rejection, with_limit_defaults
 from gnomon.systems.kubernetes.apiserver.quotas import pod_usage, quota_rejection, used
 from gnomon.systems.kubernetes.controllers.job_rules import settled
+from gnomon.systems.kubernetes.controllers.leaving import deleting_message
 from gnomon.systems.kubernetes.controllers.probes import first_kill
 from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.read.configuration import read_configuration
 from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
-from gnomon.systems.kubernetes.scheduler.queue import gate_message
+from gnomon.systems.kubernetes.scheduler.queue import gate_message, unscheduled_message
 from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 
 
@@ -76,9 +77,9 @@ class Moment:
     def idle(self) -> str:
         """Why it does not even enter the queue; empty: it does."""
         if self.unscheduled:
-            return f"no scheduler of the name {self.pod.spec.scheduler_name} is set up, and nobody looks at it"
+            return unscheduled_message(self.pod)
         if self.pod.is_terminating:
-            return f"skip schedule deleting pod: {self.pod.key}"
+            return deleting_message(self.pod)
         return gate_message(self.pod) or ""
 
     @property
@@ -100,7 +101,7 @@ def snapshot_moment(objects: Objects, pods: Iterable[Pod], pod: Pod) -> Moment:
             there.append(one)
             if one.node_name in known and one.key != pod.key:
                 state.place(one, one.node_name)
-        elif exists(one):
+        elif one.is_there:
             there.append(one)
             queue.append(one)
         else:
@@ -155,14 +156,14 @@ def pods_now(native: Native, submit_ns: IntArray) -> list[Pod]:
         job = run.job
         left = job.places - sum(map(len, settled(job)))
         active = 0 if job.suspend or run.at_ns > 0 else min(job.parallelism, left)
-        there = [task for task in tasks if exists(native.pods[task])]
-        new = [task for task in tasks if not exists(native.pods[task])]
+        there = [task for task in tasks if native.pods[task].is_there]
+        new = [task for task in tasks if not native.pods[task].is_there]
         later.update(new[max(active - len(there), 0) :])
     steered = {task for fleet in native.fleets for task in fleet.tasks}
     for task in np.flatnonzero(submit_ns > 0).tolist():
         if task not in steered:
             later.add(task)
-    return [pod for task, pod in enumerate(native.pods) if exists(pod) or task not in later]
+    return [pod for task, pod in enumerate(native.pods) if pod.is_there or task not in later]
 
 
 def happens(scenario: Scenario) -> bool:
@@ -176,11 +177,6 @@ def happens(scenario: Scenario) -> bool:
     return isinstance(native, Native) and any(
         first_kill(pod) is not None or (ends and pod.spec.active_deadline_s is not None) for pod in native.pods
     )
-
-
-def exists(pod: Pod) -> bool:
-    """Whether the API server has a pod already, and did not only read of it in a manifest."""
-    return pod.is_there
 
 
 def key_of(pod: Pod) -> str:

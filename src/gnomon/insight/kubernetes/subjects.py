@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, nearest
 from gnomon.systems.kubernetes.api.objects import Owner, Pod
 from gnomon.systems.kubernetes.api.snapshot import Objects
 
@@ -195,7 +194,6 @@ def _unknown(kind: str, name: str, names: Sequence[str], *, several: bool, also:
     if several:
         problem = f"{len(names):,} {kind}s have this in their name"
     else:
-        short = [one.rpartition("/")[2] for one in names]
-        near = get_close_matches(name, [*also, *names, *short], n=1) if len(names) <= _SIMILAR_AMONG else []
-        problem = f"no {kind} has this name" + (f" (did you mean {near[0]!r}?)" if near else "")
+        among = [*also, *names, *(one.rpartition("/")[2] for one in names)]
+        problem = f"no {kind} has this name" + nearest(name, among)
     return InputError(problem, field="SUBJECT", found=name, allowed=listed)

@@ -14,9 +14,9 @@ from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes import quota
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
-from gnomon.insight.kubernetes.levers import claims, constraints, denials, own, pairs
-from gnomon.insight.kubernetes.levers import others as cluster
+from gnomon.insight.kubernetes.levers import claims, constraints, denials, others, own, pairs
 from gnomon.insight.kubernetes.levers.bench import Bench, Option, search
+from gnomon.insight.kubernetes.levers.quota import quota_options
 from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scores import find_node
@@ -239,7 +239,7 @@ def _changes(
 ) -> tuple[list[Change], list[str]]:
     """The smallest changes after which it fits (on the node that was asked for)."""
     if moment.refused:
-        options = quota.quota_options(bench) if quota.binding(moment) else denials.denial_options(bench)
+        options = quota_options(bench) if quota.binding(moment) else denials.denial_options(bench)
         return search(options, bench, CHANGES_MAX), []
     if moment.idle and not moment.is_placed:
         return search(_to_be_tried(bench), bench, CHANGES_MAX), []
@@ -254,7 +254,7 @@ def _changes(
     if not found:
         found = pairs.pairs(bench, _options, PAIRS_MAX)
         notes += ["what is listed is two changes together"] if found else []
-    if any(row.plugin == FIT and not row.resolvable for row in rows) and (ever := cluster.largest_ever(bench)):
+    if any(row.plugin == FIT and not row.resolvable for row in rows) and (ever := others.largest_ever(bench)):
         notes.append(ever)
     return found, notes
 
@@ -284,7 +284,7 @@ def _options(bench: Bench) -> Iterator[Option]:
     yield from constraints.terms_of_others(bench)
     yield from constraints.ports(bench)
     yield from claims.claims(bench)
-    yield from cluster.uncordon(bench)
-    yield from cluster.ready_again(bench)
-    yield from cluster.pods_in_the_way(bench)
-    yield from cluster.more_nodes(bench)
+    yield from others.uncordon(bench)
+    yield from others.ready_again(bench)
+    yield from others.pods_in_the_way(bench)
+    yield from others.more_nodes(bench)

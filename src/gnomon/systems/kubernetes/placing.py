@@ -25,13 +25,12 @@ from gnomon.systems.kubernetes.controllers.draining import Draining
 from gnomon.systems.kubernetes.descheduler.cycle import start_descheduler
 from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.read.configuration import read_configuration
-from gnomon.systems.kubernetes.scheduler.account import Account
+from gnomon.systems.kubernetes.scheduler.account import LEFT, Account
 from gnomon.systems.kubernetes.scheduler.gangs import gangs_of
 from gnomon.systems.kubernetes.scheduler.permit import Permit
 from gnomon.systems.kubernetes.scheduler.turns import Turns
 
 PATIENCE_NS: Final = 24 * 3600 * 10**9
-_LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
 class KubeScheduler(Placer):
@@ -107,7 +106,7 @@ class KubeScheduler(Placer):
                 if account.came(task, node):
                     self._turns.leave(task)
                 controllers.started(task, node)
-            elif kind in _LEFT and task >= 0:
+            elif kind in LEFT and task >= 0:
                 if task not in self._hands.kept:
                     self._left(task, node, row)
                 if kind != Kind.FAIL:

@@ -99,9 +99,35 @@ class Bench:
         nodes = judged(self._plain, pod).passing
         return nodes if self.target is None else nodes[nodes == self.target]
 
-    def with_spec(self, spec: PodSpec, **more: object) -> Effect | None:
+    def of_spec(
+        self,
+        spec: PodSpec,
+        *,
+        kind: int,
+        size: float,
+        phrase: str,
+        field: str,
+        before: Plain | None,
+        after: Plain | None,
+        group: str = "",
+    ) -> Option:
+        """A change of the pod's own spec."""
+        return Option(
+            kind=kind,
+            size=size,
+            phrase=phrase,
+            object=f"pod/{self.pod.key}",
+            field=field,
+            before=before,
+            after=after,
+            attempt=lambda: self.with_spec(spec),
+            group=group,
+            spec=spec,
+        )
+
+    def with_spec(self, spec: PodSpec) -> Effect | None:
         """What comes of another spec of the pod."""
-        return self.effect(self.nodes(replace(self.pod, spec=spec, **more)))  # type: ignore[arg-type]
+        return self.effect(self.nodes(replace(self.pod, spec=spec)))
 
     def effect(self, nodes: Ints, names: Iterable[str] | None = None) -> Effect | None:
         """That these nodes take it; None where none does."""

@@ -38,15 +38,13 @@ def claims(bench: Bench) -> Iterator[Option]:
                 break
             other = replace(volume, source=name)
             changed = replace(pod.spec, volumes=(*pod.spec.volumes[:place], other, *pod.spec.volumes[place + 1 :]))
-            yield Option(
+            yield bench.of_spec(
+                changed,
                 kind=CONSTRAINT,
                 size=round(1 - likeness(name, volume.source), 4),
                 phrase=f"claimName: {volume.source} → {name}",
-                object=f"pod/{pod.key}",
                 field=f"spec.volumes[{volume.name}].persistentVolumeClaim.claimName",
                 before=volume.source,
                 after=name,
-                attempt=lambda changed=changed: bench.with_spec(changed),  # type: ignore[misc]
                 group=f"claim {volume.name}",
-                spec=changed,
             )

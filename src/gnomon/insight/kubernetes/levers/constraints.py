@@ -108,31 +108,22 @@ def _with_expression(spec: PodSpec, i: int, j: int, one: Requirement | None) -> 
 
 def _option(bench: Bench, field: str, before: str, after: str, spec: PodSpec, alike: float) -> Option:
     name = field.partition(".")[2] or field
-    return Option(
+    return bench.of_spec(
+        spec,
         kind=CONSTRAINT,
         size=round(1 - alike, 4),
         phrase=f"{name}: {before} → {after}",
-        object=f"pod/{bench.pod.key}",
         field=f"spec.{field}",
         before=before,
         after=after,
-        attempt=lambda: bench.with_spec(spec),
         group=f"value of {field}",
-        spec=spec,
     )
 
 
 def _removal(bench: Bench, field: str, before: str, spec: PodSpec, verb: str, size: float = 1.0) -> Option:
-    return Option(
-        kind=CONSTRAINT,
-        size=size,
-        phrase=f"{verb} {before}",
-        object=f"pod/{bench.pod.key}",
-        field=f"spec.{field}",
-        before=before,
-        after=None,
-        attempt=lambda: bench.with_spec(spec),
-        spec=spec,
+    phrase = f"{verb} {before}"
+    return bench.of_spec(
+        spec, kind=CONSTRAINT, size=size, phrase=phrase, field=f"spec.{field}", before=before, after=None
     )
 
 
@@ -178,17 +169,15 @@ def _spread(
     name = field.rpartition(".")[2]
     before, after = values
     phrase = f"{name}: [{after}]" if before is None else f"{name}: {before} → {after}"
-    return Option(
+    return bench.of_spec(
+        spec,
         kind=CONSTRAINT,
         size=size,
         phrase=f"spread over {one.topology_key} with {phrase}",
-        object=f"pod/{bench.pod.key}",
         field=f"spec.{field}",
         before=before,
         after=after,
-        attempt=lambda: bench.with_spec(spec),
         group=f"spread {field}",
-        spec=spec,
     )
 
 

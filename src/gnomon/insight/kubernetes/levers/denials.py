@@ -11,8 +11,8 @@ from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OWN
 from gnomon.insight.kubernetes.classes import written
 from gnomon.insight.kubernetes.levers.bench import Bench, Option
 from gnomon.insight.kubernetes.levers.constraints import likeness
+from gnomon.insight.kubernetes.levers.quota import created, with_limit
 from gnomon.insight.kubernetes.moment import quota_key, usage_of
-from gnomon.insight.kubernetes.quota import created, with_limit
 from gnomon.systems.kubernetes.api.objects import Amounts, Container, PodSpec
 from gnomon.systems.kubernetes.api.policies import LimitRange, LimitRangeItem
 from gnomon.systems.kubernetes.apiserver.limits import CONTAINER

@@ -13,7 +13,7 @@ from gnomon.insight.kubernetes.classes import FIT, quantity, written
 from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
 from gnomon.insight.kubernetes.moment import key_of
 from gnomon.systems.kubernetes.api.constraints import Taint, Toleration
-from gnomon.systems.kubernetes.api.objects import Container, PodSpec
+from gnomon.systems.kubernetes.api.objects import Container, Pod, PodSpec
 from gnomon.systems.kubernetes.api.requests import container_requests, pod_requests
 from gnomon.systems.kubernetes.api.selectors import REJECTING, tolerates
 from gnomon.systems.kubernetes.scheduler.state import NOBODY
@@ -64,17 +64,15 @@ def _asking(bench: Bench, amounts: Mapping[str, int]) -> Iterator[Option]:
     before = ", ".join(written(name, asked[name]) for name in amounts)
     more = before if len(amounts) == 1 else listed([quantity(name, asked[name]) for name in amounts])
     less = listed([quantity(name, amount) for name, amount in amounts.items()])
-    yield Option(
+    yield bench.of_spec(
+        spec,
         kind=OWN,
         size=sum((asked[name] - amount) / asked[name] for name, amount in amounts.items()),
         phrase=f"ask for {less} instead of {more}",
-        object=f"pod/{bench.pod.key}",
         field=", ".join(fields),
         before=before,
         after=", ".join(written(name, amount) for name, amount in amounts.items()),
-        attempt=lambda: bench.with_spec(spec),
         group=f"request {sorted(amounts)}",
-        spec=spec,
     )
 
 
@@ -143,16 +141,14 @@ def tolerations(bench: Bench) -> Iterator[Option]:
         changed = replace(spec, tolerations=(*spec.tolerations, *added))
         text = listed([f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}" for taint in missing])
         reserved = sum("kubernetes.io/" in taint.key for taint in missing)
-        yield Option(
+        yield bench.of_spec(
+            changed,
             kind=OWN,
             size=float(len(missing) + reserved),
             phrase=f"tolerate the taint{'s' if len(missing) > 1 else ''} {text}",
-            object=f"pod/{bench.pod.key}",
             field="spec.tolerations",
             before=None,
             after=text,
-            attempt=lambda changed=changed: bench.with_spec(changed),  # type: ignore[misc]
-            spec=changed,
         )
 
 
@@ -202,10 +198,7 @@ def priorities(bench: Bench) -> Iterator[Option]:
         )
 
 
-def _preempts(bench: Bench, pod: object) -> Effect | None:
-    from gnomon.systems.kubernetes.api.objects import Pod
-
-    assert isinstance(pod, Pod)
+def _preempts(bench: Bench, pod: Pod) -> Effect | None:
     chosen = bench.preempting_strangers(pod)
     if chosen is None:
         return None

@@ -14,7 +14,6 @@ from gnomon.insight.explain.situation import rows_of
 from gnomon.insight.kubernetes.moment import Moment, quota_key
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
-from gnomon.systems.kubernetes.api.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
 from gnomon.systems.kubernetes.api.objects import Amounts, Pod
 from gnomon.systems.kubernetes.api.policies import ResourceQuota
 from gnomon.systems.kubernetes.api.quantity import parse_quantity
@@ -22,14 +21,13 @@ from gnomon.systems.kubernetes.apiserver.quotas import used
 from gnomon.systems.kubernetes.controllers.leaving import missing_message
 from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.read.configuration import read_configuration
+from gnomon.systems.kubernetes.scheduler.account import LEFT, closed_to
 from gnomon.systems.kubernetes.scheduler.plugins import volume_binding
 from gnomon.systems.kubernetes.scheduler.state import State as Cluster
 from gnomon.systems.kubernetes.scheduler.state import Surroundings
 
 CREATING = "Error creating: "
 """How the event of a refused creation begins."""
-
-_LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
 @dataclass(frozen=True)
@@ -112,12 +110,12 @@ class _Replay:
         kind, who, node = Kind(int(log.kind[row])), int(log.subject[row]), int(log.node[row])
         if kind is Kind.START and node >= 0:
             self._starts(row, self._pods[who], self._names[node])
-        elif kind in _LEFT and who >= 0:
+        elif kind in LEFT and who >= 0:
             self._gone(self._pods[who].key)
             by = log.details.get(row, {}).get("by")
             if log.reason[row] == Reason.PREEMPTED and by is not None and node >= 0:
                 self.state.nominate(self._pods[int(by)], self._names[node])
-        elif kind is Kind.COPY and who >= 0 and node >= 0 and log.kind[row - 1] in _LEFT:
+        elif kind is Kind.COPY and who >= 0 and node >= 0 and log.kind[row - 1] in LEFT:
             copy = replace(self._stopping(who, node), deletion_ns=int(log.t_ns[row]))
             self.state.place(copy, self._names[node], start_ns=int(log.t_ns[row]))
         elif kind is Kind.COPY_END and who >= 0 and node >= 0:
@@ -143,14 +141,10 @@ class _Replay:
     def _node_changed(self, row: int, node: int, *, closes: bool) -> None:
         reasons, reason = self._closed.setdefault(node, set()), Reason(int(self._log.reason[row]))
         (reasons.add if closes else reasons.discard)(reason)
+        lost, pressed = Reason.LOST in reasons, Reason.UNDER_PRESSURE in reasons
+        cordoned = bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
         plain = self._nodes[self._names[node]]
-        taints = [*plain.taints]
-        if Reason.LOST in reasons:
-            taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
-        if Reason.UNDER_PRESSURE in reasons:
-            taints.append(Taint(MEMORY_PRESSURE))
-        cordoned = plain.unschedulable or bool(reasons - {Reason.LOST, Reason.UNDER_PRESSURE})
-        self.state.replace_node(replace(plain, taints=tuple(taints), unschedulable=cordoned))
+        self.state.replace_node(closed_to(plain, lost=lost, pressed=pressed, cordoned=cordoned))
 
 
 def _used_in(quota: ResourceQuota, moment: Moment) -> Amounts:

@@ -15,14 +15,26 @@ from gnomon.control.placer import Hands
 from gnomon.engine.log import Kind, Reason
 from gnomon.engine.world import ROWS
 from gnomon.model.errors import InvariantError
-from gnomon.systems.kubernetes.api.constraints import MEMORY_PRESSURE, UNREACHABLE, Taint
-from gnomon.systems.kubernetes.api.objects import Condition, Pod
+from gnomon.systems.kubernetes.api.constraints import MEMORY_PRESSURE, NO_EXECUTE, NO_SCHEDULE, UNREACHABLE, Taint
+from gnomon.systems.kubernetes.api.objects import Condition, Node, Pod
 from gnomon.systems.kubernetes.fleets.native import Native
 from gnomon.systems.kubernetes.scheduler.hints import Event, NodeChanged, PodChanged
 from gnomon.systems.kubernetes.scheduler.plugins import volume_binding
 from gnomon.systems.kubernetes.scheduler.state import State, Surroundings
 
+LEFT: Final = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
+"""The rows with which an attempt is over."""
 PREEMPTED: Final = Condition("DisruptionTarget", "True", "PreemptionByScheduler")
+
+
+def closed_to(node: Node, *, lost: bool, pressed: bool, cordoned: bool) -> Node:
+    """A node as it is marked while it is lost, short of memory, or cordoned: by taints, and as unschedulable."""
+    taints = [*node.taints]
+    if lost:
+        taints += [Taint(UNREACHABLE, effect=NO_SCHEDULE), Taint(UNREACHABLE, effect=NO_EXECUTE)]
+    if pressed:
+        taints.append(Taint(MEMORY_PRESSURE, effect=NO_SCHEDULE))
+    return replace(node, taints=tuple(taints), unschedulable=node.unschedulable or cordoned)
 
 
 class Account:
@@ -125,13 +137,9 @@ class Account:
         """A node takes no new work, or does again: as its taints have it."""
         i = self._of_world[node]
         closed = int(self._board.w.closed[node])
-        before, plain = self.state.nodes[i], self._nodes[i]
-        taints = [*plain.taints]
-        if closed & LOST:
-            taints += [Taint(UNREACHABLE, effect="NoSchedule"), Taint(UNREACHABLE, effect="NoExecute")]
-        if closed & PRESSED:
-            taints.append(Taint(MEMORY_PRESSURE, effect="NoSchedule"))
-        after = replace(plain, taints=tuple(taints), unschedulable=plain.unschedulable or bool(closed & CORDONED))
+        before = self.state.nodes[i]
+        lost, pressed, cordoned = bool(closed & LOST), bool(closed & PRESSED), bool(closed & CORDONED)
+        after = closed_to(self._nodes[i], lost=lost, pressed=pressed, cordoned=cordoned)
         if after != before:
             self.state.replace_node(after)
             self._changed(NodeChanged(before, after), row)
