@@ -68,6 +68,11 @@ def test_the_version(gnomon: Gnomon) -> None:
             "error: Invalid value for '-o' / '--output': 'xml' is not one of 'table', 'wide', 'json', 'yaml' "
             "(see gnomon verify --help)",
         ),
+        (
+            ["generate", "x.swf", "--model", "lublni"],
+            "error: Invalid value for '--model': 'lublni' is not one of 'lublin', 'lognormal', 'common' "
+            "(did you mean 'lublin'?) (see gnomon generate --help)",
+        ),
         (["verify", "x", "--nope"], "error: No such option: --nope (see gnomon verify --help)"),
         (["verify", "nowhere.json"], "error: nowhere.json: no such file"),
         (["help", "expalin"], "error: No such command 'expalin'. Did you mean 'explain'? (see gnomon --help)"),
@@ -207,3 +212,15 @@ def test_help_is_there_at_once() -> None:
 def test_completion_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")  # whatever shell runs the tests
     assert "gnomon" in start("--show-completion", "bash").stdout
+
+
+def test_files_and_runs_of_nearly_the_name_are_offered(
+    gnomon: Gnomon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deploy.yaml").touch()
+    Path("results").mkdir()
+    assert gnomon("simulate", "deploi.yaml").err == "error: deploi.yaml: no such file (did you mean 'deploy.yaml'?)\n"
+    assert "(did you mean 'results'?)" in gnomon("query", "resluts", "SELECT 1").err
+    assert "(did you mean 'results'?)" in gnomon("explain", "a", "--run", "resluts").err
+    assert "did you mean" not in gnomon("simulate", "else.swf").err

@@ -246,10 +246,12 @@ def tasks_suffix(path: AnyPath) -> str:
 
 def _document(path: Path) -> dict[str, Any]:
     """What ``scenario.yaml`` of a kept run says."""
+    from gnomon.formats.files import near_file
     from gnomon.formats.yaml import load_yaml
 
-    if path.parent.is_dir() and not path.exists():
-        raise InputError(f"is not a kept run: it has no {path.name}", file=str(path.parent))
+    if not path.exists():
+        hint = "" if path.parent.is_dir() else near_file(str(path.parent))
+        raise InputError(f"is not a kept run: it has no {path.name}{hint}", file=str(path.parent))
     document = load_yaml(path)[0].value
     if not isinstance(document, dict) or document.get("gnomon_run") != kept.FORM:
         allowed = f"a directory that was kept with --run, of form {kept.FORM}"

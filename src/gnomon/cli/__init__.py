@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -84,9 +85,17 @@ def _invoke(arguments: list[str], prepare: Prepare | None, name: str) -> int:
             raise
         context = getattr(error, "ctx", None)
         text = getattr(error, "format_message", error.__str__)().replace(": Value error, ", ": ")
-        _complain(error, f"{text.rstrip('.')} (see {context.command_path if context else name} --help)")
+        _complain(error, f"{_with_nearest(text).rstrip('.')} (see {context.command_path if context else name} --help)")
         return USER_ERROR
     return ended if isinstance(ended, int) else ANSWERED
+
+
+def _with_nearest(text: str) -> str:
+    """What is said of a value that is none of a few words, with the nearest of them."""
+    from gnomon.model.errors import nearest
+
+    wrong = re.search(r"'([^']*)' is not one of ('.*')$", text.rstrip("."))
+    return text if wrong is None else text.rstrip(".") + nearest(wrong[1], wrong[2].strip("'").split("', '"))
 
 
 def _complain(error: BaseException, text: str) -> None:

@@ -111,6 +111,7 @@ def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
     import duckdb
     from pyarrow import ArrowInvalid, dataset
 
+    from gnomon.formats.files import near_file
     from gnomon.formats.whole import recover
     from gnomon.model.errors import InputError
 
@@ -123,7 +124,8 @@ def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
         try:
             connection.register(name, dataset.dataset(path, format="parquet"))
         except (FileNotFoundError, NotADirectoryError):
-            raise InputError(f"not a run: it has no {path.name}", file=str(folder)) from None
+            hint = "" if folder.exists() else near_file(str(folder))
+            raise InputError(f"not a run: it has no {path.name}{hint}", file=str(folder)) from None
         except (ArrowInvalid, OSError):
             raise InputError("not a Parquet file", file=str(path)) from None
     connection.execute("SET python_enable_replacements = false")

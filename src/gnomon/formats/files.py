@@ -15,10 +15,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import islice
 from typing import IO, TYPE_CHECKING
 
 from gnomon.formats.compressed import CutOffError, DamagedError, unpacked
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 STDIN = "-"
+
+_BESIDE_MAX = 2_000
+"""Among how many files a misspelt one is looked for."""
 """The name of the standard input."""
 
 IN_FOLDERS = (".yaml", ".yml", ".json")
@@ -219,12 +223,23 @@ class _Source(io.RawIOBase):
         super().close()
 
 
+def near_file(file: str) -> str:
+    """The hint that a file of nearly this name may be meant, of those beside it."""
+    folder, name = os.path.split(file)
+    try:
+        with os.scandir(folder or ".") as entries:
+            beside = [entry.name for entry in islice(entries, _BESIDE_MAX)]
+    except OSError:
+        return ""
+    return nearest(name, sorted(beside), cutoff=0.75)
+
+
 @contextmanager
 def _input_errors(file: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise InputError("no such file", file=file, found=None if file else file) from None
+        raise InputError(f"no such file{near_file(file)}", file=file, found=None if file else file) from None
     except IsADirectoryError:
         raise InputError("a folder, not a file", file=file) from None
     except EOFError as error:

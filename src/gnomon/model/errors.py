@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 NAMES_SHOWN_MAX: Final = 20
@@ -89,9 +90,17 @@ def unknown_name(kind: str, found: str, allowed: Iterable[str]) -> InputError:
     unknown policy (did you mean 'easy'?), found 'esay'; allowed: easy, fcfs
     """
     names = sorted(allowed)
-    near = get_close_matches(found, names[:_COMPARED_MAX], n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return InputError(f"unknown {kind}{hint}", found=found, allowed=listed_names(names))
+    return InputError(f"unknown {kind}{nearest(found, names)}", found=found, allowed=listed_names(names))
+
+
+def nearest(found: str, names: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The hint that one of these names may be meant, the nearest; nothing where none is near, or among very many.
+
+    >>> nearest("wbe", ["api", "web"]), nearest("db", ["api", "web"])
+    (" (did you mean 'web'?)", '')
+    """
+    near = get_close_matches(found, list(islice(names, _COMPARED_MAX)), n=1, cutoff=cutoff)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def slip(found: str, names: Iterable[str]) -> str:
@@ -102,8 +111,7 @@ def slip(found: str, names: Iterable[str]) -> str:
     >>> slip("cachedIdleTimeout", ["idleTimeout"]), slip("a", ["b"])
     ('', '')
     """
-    near = get_close_matches(found, [name for name in names if abs(len(name) - len(found)) <= 2], n=1, cutoff=0.95)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    return nearest(found, (name for name in names if abs(len(name) - len(found)) <= 2), cutoff=0.95)
 
 
 def listed_names(names: Sequence[str]) -> str:

@@ -57,7 +57,8 @@ def test_a_name_or_a_part_that_only_one_has(text: str, kind: str, tasks: tuple[i
         ("web", "2 tasks or jobs have this in their name, found 'web'; allowed: task/web/front, task/web/back"),
         (
             "task/prod/report",
-            "no task or job has this name, found 'task/prod/report'; allowed: etl, single, etl-0, etl-1, report",
+            "no task or job has this name (did you mean 'report'?), found 'task/prod/report'; allowed: etl, single, "
+            "etl-0, etl-1, report",
         ),
         ("reprot", "no task or job has this name (did you mean 'report'?), found 'reprot'"),
         ("task/etl", "no task or job has this name"),

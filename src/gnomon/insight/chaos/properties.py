@@ -17,7 +17,7 @@ from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.rules import Ends, FewFail, OneLeader, Rule, RunsOnce, TakesEffectOnce, Verdict
 from gnomon.insight.chaos.workloads import FORMS as WORKLOAD_FORMS
 from gnomon.insight.chaos.workloads import workload_rule
-from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.errors import InputError, nearest, unknown_name
 from gnomon.model.quantity import parse_count, parse_duration
 from gnomon.model.scenario import Scenario
 
@@ -102,7 +102,8 @@ def parse_property(text: str, *, field: str = "properties") -> Property:
                 raise error.at(field=field) from None
             except ValueError as error:
                 raise InputError(str(error), field=field, found=text, allowed=_allowed()) from None
-    raise InputError("not a property that is understood", field=field, found=text, allowed=_allowed())
+    hint = nearest(plain, FORMS)
+    raise InputError(f"not a property that is understood{hint}", field=field, found=text, allowed=_allowed())
 
 
 def properties_of(texts: Iterable[str], scenario: Scenario, *, field: str = "properties") -> tuple[Property, ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 import numpy as np
 
 from gnomon.insight.explain.ground import Ground
-from gnomon.model.errors import InputError, unknown_name
+from gnomon.model.errors import InputError, nearest, unknown_name
 from gnomon.model.work import Work
 
 KINDS: Final = ("task", "job")
@@ -18,9 +17,6 @@ KINDS: Final = ("task", "job")
 
 CANDIDATES_MAX: Final = 10
 """How many names an error lists."""
-
-_SIMILAR_AMONG: Final = 20_000
-"""Up to how many names a misspelt one is compared with: comparing texts is slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +131,7 @@ def _by_part(part: str, work: Work) -> Subject:
         problem = f"{len(names):,} tasks or jobs have this in their name"
         raise InputError(problem, field="SUBJECT", found=part, allowed=_listed(names))
     names = list(dict.fromkeys([*jobs.values(), *ids]))
-    near = get_close_matches(part, names, n=1) if len(names) <= _SIMILAR_AMONG else []
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = nearest(part.rpartition("/")[2], names)
     raise InputError(f"no task or job has this name{hint}", field="SUBJECT", found=part, allowed=_listed(names))
 
 
