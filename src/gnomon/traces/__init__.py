@@ -9,44 +9,38 @@ InputError with file, line and field.
 
 from __future__ import annotations
 
-import csv
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gnomon.formats.files import read_start
-from gnomon.formats.table import DELIMITERS
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.work import Work
 from gnomon.traces import openb, swf, table
-from gnomon.traces.headings import understood
+from gnomon.traces.start import Start
 
 __all__ = ["FORMATS", "Format", "detect", "read_cluster", "read_work"]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format and its readers: of work, or of a cluster."""
+    """A format: how it is told by its first lines, and its readers: of work, or of a cluster."""
 
     about: str
+    recognised: Callable[[Start], bool]
     work: Callable[..., Work] | None = None
     cluster: Callable[..., Cluster] | None = None
 
 
 FORMATS: dict[str, Format] = {
-    "swf": Format("job log in the Standard Workload Format", work=swf.read),
-    "openb-tasks": Format("task list of Alibaba's openb GPU cluster", work=openb.read_tasks),
-    "openb-nodes": Format("node list of Alibaba's openb GPU cluster", cluster=openb.read_nodes),
-    "csv": Format("table of tasks with a header", work=table.read),
+    "swf": Format("job log in the Standard Workload Format", swf.recognised, work=swf.read),
+    "openb-tasks": Format("task list of Alibaba's openb GPU cluster", openb.recognised_tasks, work=openb.read_tasks),
+    "openb-nodes": Format("node list of Alibaba's openb GPU cluster", openb.recognised_nodes, cluster=openb.read_nodes),
+    "csv": Format("table of tasks with a header", table.recognised, work=table.read),
 }
-"""The formats by name."""
-
-_START_CHARACTERS = 16_384
-_NUMBER = re.compile(r"[-+.\d][-+.\deE]*", re.ASCII)
+"""The formats by name; the first that recognises a file has it."""
 
 
 def detect(path: str | Path) -> str | None:
@@ -57,16 +51,10 @@ def detect(path: str | Path) -> str | None:
     >>> detect("tests/data/traces/small.swf"), detect("tests/data/traces/openb-nodes.csv")
     ('swf', 'openb-nodes')
     """
-    start = read_start(path, characters=_START_CHARACTERS)
-    lines = [line for line in start.splitlines() if line.strip()]
-    if not lines:
+    start = Start.of(path)
+    if not start.lines:
         return None
-    jobs = [line for line in lines if not line.lstrip().startswith(";")]
-    numbers = [_NUMBER.fullmatch(token) is not None for token in jobs[0].split()] if jobs else []
-    commented = len(jobs) < len(lines) and lines[0] not in jobs and not (jobs and jobs[0].lstrip().startswith("["))
-    if commented or (len(numbers) >= 18 and all(numbers)):
-        return "swf"
-    return _kind_of_table(lines[0], str(path))
+    return next((name for name, format in FORMATS.items() if format.recognised(start)), None)
 
 
 def read_work(path: str | Path, *, format: str | None = None, **options: Any) -> Work:
@@ -112,20 +100,3 @@ def _format(path: str | Path, said: str | None) -> str:
         allowed = "; ".join(f"{name} ({format.about})" for name, format in FORMATS.items())
         raise InputError("not a trace whose format is known", file=str(path), allowed=allowed)
     return name
-
-
-def _kind_of_table(header: str, file: str) -> str | None:
-    try:
-        names = next(csv.reader([header], delimiter=max(DELIMITERS, key=header.count), skipinitialspace=True))
-        names = [name.strip() for name in names]
-        if set(openb.NODE_COLUMNS) <= set(names):
-            return "openb-nodes"
-        if set(openb.TASK_COLUMNS) <= set(names):
-            return "openb-tasks"
-        fields, _ = understood(names, file)
-    except csv.Error:
-        return None
-    except InputError:  # two columns for one field: a table, whose reader tells what is wrong with it
-        return "csv"
-    timed = {"submit", "duration", "start", "end"} & fields.keys()
-    return "csv" if timed and len(fields) > 1 else None

@@ -16,6 +16,7 @@ from gnomon.model.quantity import parse_count, parse_duration
 from gnomon.model.resources import E4, NEVER, Resources
 from gnomon.model.work import Note, Shape, Work
 from gnomon.traces.growing import GrowingWork, Place
+from gnomon.traces.start import Start
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 """What a node list has."""
@@ -27,6 +28,16 @@ TIME_COLUMNS = ("creation_time", "deletion_time", "scheduled_time")
 """What the task lists with times have besides, in seconds since the trace's start, empty if it never came."""
 
 _MIB = 2**20
+
+
+def recognised_nodes(start: Start) -> bool:
+    """Whether a file that starts so is a node list."""
+    return set(NODE_COLUMNS) <= set(start.names)
+
+
+def recognised_tasks(start: Start) -> bool:
+    """Whether a file that starts so is a task list, and no node list."""
+    return set(TASK_COLUMNS) <= set(start.names) and not recognised_nodes(start)
 
 
 def read_nodes(path: str | Path) -> Cluster:

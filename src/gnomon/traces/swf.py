@@ -8,6 +8,7 @@ what the job's own line says and are left out; an estimate that is not given is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.work import IntArray, Note, Shape, Work
 from gnomon.traces import swf_fields as f
 from gnomon.traces.columns import names, processor_shapes
+from gnomon.traces.start import Start
 from gnomon.traces.swf_write import write
 
 __all__ = ["Header", "Size", "read", "read_header", "write"]
@@ -29,6 +31,7 @@ Size = Literal["requested", "allocated", "max"]
 """Where the number of processors comes from: the requested ones if known, else the allocated; or the other way
 round; or the larger of both."""
 
+_NUMBER = re.compile(r"[-+.\d][-+.\deE]*", re.ASCII)
 _PARTIAL = (2, 3, 4)
 _KEPT = (f.NUMBER, f.SUBMIT, f.WAIT, f.RUN, f.ALLOCATED, f.REQUESTED, f.ESTIMATE, f.MEMORY, f.STATUS, f.USER, f.QUEUE)
 _NOT_MODELLED = {
@@ -71,6 +74,15 @@ class Header:
 def read_header(path: str | Path) -> Header:
     """The header of a log. Raises InputError when the file cannot be read."""
     return Header(tuple(f.comments(path)))
+
+
+def recognised(start: Start) -> bool:
+    """Whether a file that starts so has comments of a job log above its first job, or a line of at least 18 numbers."""
+    lines = start.lines
+    jobs = [line for line in lines if not line.lstrip().startswith(";")]
+    numbers = [_NUMBER.fullmatch(token) is not None for token in jobs[0].split()] if jobs else []
+    commented = len(jobs) < len(lines) and lines[0] not in jobs and not (jobs and jobs[0].lstrip().startswith("["))
+    return commented or (len(numbers) >= 18 and all(numbers))
 
 
 def read(path: str | Path, *, size: Size = "requested", memory: bool = False) -> Work:

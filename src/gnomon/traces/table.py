@@ -19,12 +19,22 @@ from gnomon.model.resources import E4, MAX_TIME_NS, NEVER, Resources
 from gnomon.model.work import Note, Shape, Work
 from gnomon.traces.growing import GrowingWork, Place
 from gnomon.traces.headings import Heading, understood
+from gnomon.traces.start import Start
 from gnomon.traces.table_times import PLAIN, Times
 from gnomon.traces.table_write import write
 
 __all__ = ["read", "write"]
 
 _SIZES = ("cpus", "memory", "gpus", "gpu_share", "node_kinds")
+
+
+def recognised(start: Start) -> bool:
+    """Whether a file that starts so names columns of tasks: a time, and something else."""
+    try:
+        fields, _ = understood(start.names, start.file)
+    except InputError:  # two columns for one field: a table, whose reader tells what is wrong with it
+        return True
+    return bool({"submit", "duration", "start", "end"} & fields.keys()) and len(fields) > 1
 
 
 def read(path: str | Path) -> Work:
