@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from gnomon.insight.verify import Case, Verdict, read_case, verify
+from gnomon.api.verify import Case, Verdict, read_case, verify
 from gnomon.systems.slurm.golden import APART_S, LATE_S, TOLERANCE_S
 from tests.shared import ROOT, SHARED
 from tests.systems.slurm.otherwise import COMMAND_LINES, PLACES, WORKLOADS

@@ -308,6 +308,27 @@ def test_core_draws_no_global_randomness() -> None:
     report(found, "Randomness comes from a named stream that is passed in, never from NumPy's global state:")
 
 
+# ------------------------------------------------------------------ systems
+
+NAMED_FOR_A_SYSTEM: dict[str, str] = {
+    "cli/plugin.py": "it is kubectl's plug-in",
+}
+
+
+def test_a_system_is_chosen_in_one_place() -> None:
+    """By its name, that is: in api/systems.py. Elsewhere its entry there says what it has."""
+    names = {path.name for path in (SRC / "systems").iterdir() if path.is_dir()} - {"plain", "__pycache__"}
+    found: dict[str, str] = {}
+    for path in sources():
+        own = names & {*path.relative_to(SRC).parts, path.stem.rpartition("_")[2]}
+        for node in () if own or path == SRC / "api" / "systems.py" else ast.walk(parsed(path)):
+            if isinstance(node, ast.Compare | ast.Dict | ast.Tuple | ast.Set | ast.List):
+                told = [one.value for one in ast.iter_child_nodes(node) if isinstance(one, ast.Constant)]
+                if words := [word for word in told if word in names]:
+                    found.setdefault(short(path), f"{short(path)}:{node.lineno} {words}")
+    allow(NAMED_FOR_A_SYSTEM, found, "A system is chosen by its entry in api/systems.py, not by its name:")
+
+
 # ------------------------------------------------------------------ a quick start
 
 

@@ -126,7 +126,7 @@ def test_whatever_is_raised_becomes_an_exit_code(
     def fail(path: object) -> None:
         raise raised
 
-    monkeypatch.setattr("gnomon.insight.verify.read_case", fail)
+    monkeypatch.setattr("gnomon.api.verify.read_case", fail)
     ended = gnomon("verify", "x.json")
     assert ended.code == code
     assert said in ended.err

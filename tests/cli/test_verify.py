@@ -2,14 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gnomon.api.systems import SYSTEMS, System
 from gnomon.cli import ANSWERED, NO
-from gnomon.insight import verify
 from tests.cli.conftest import Gnomon
 
 pytestmark = pytest.mark.unit
+
+
+def always_three(case: dict[str, Any], path: object) -> tuple[bool, list[str], int]:
+    return case["outcome"] == 3, [] if case["outcome"] == 3 else ["3, not 4"], 3
 
 
 @pytest.fixture
@@ -18,11 +23,7 @@ def cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, system, outcome in (("right", "abacus", 3), ("wrong", "abacus", 4), ("far", "quipu", 5)):
         case = {"name": name, "system": system, "outcome": outcome}
         (tmp_path / f"{name}.json").write_text(json.dumps(case))
-    monkeypatch.setitem(
-        verify.VERIFIERS,
-        "abacus",
-        lambda case, path: (case["outcome"] == 3, [] if case["outcome"] == 3 else ["3, not 4"], 3),
-    )
+    monkeypatch.setitem(SYSTEMS, "abacus", System("abacus", verifier=f"{__name__}:always_three"))
     return tmp_path
 
 

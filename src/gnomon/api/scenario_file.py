@@ -18,12 +18,13 @@ from pydantic import BeforeValidator, Field, model_validator
 from gnomon.api.job_scenario import read_job_scenario, runs_jobs
 from gnomon.api.native import read_native
 from gnomon.api.parts import is_number, load_cluster, load_work
-from gnomon.api.recognise import SYSTEMS_TO_COME, native_system
+from gnomon.api.recognise import native_system
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
 from gnomon.api.scenario_native import NATIVE_KEYS, native_files, parts, read_options
 from gnomon.api.scenario_places import loaded, placed
 from gnomon.api.scenario_policy import read_policies
 from gnomon.api.systems import SYSTEMS
+from gnomon.api.to_come import SYSTEMS_TO_COME
 from gnomon.formats.schema import Count, Duration, Name, Spec, validated, whole
 from gnomon.formats.yaml import Located
 from gnomon.model.cluster import Cluster
@@ -141,7 +142,7 @@ def _base(document: Located, spec: ScenarioSpec, nodes: str | None) -> Scenario:
         raise placed(unknown_name("system", spec.system, SYSTEMS), document, "system")
     if runs_jobs(spec.system):
         return _job(document, spec)
-    if spec.system != "plain":
+    if SYSTEMS[spec.system].reader:
         return _native(document, spec.until, nodes)
     return _plain(document, spec)
 
@@ -151,7 +152,8 @@ def _not_modelled(spec: ScenarioSpec, operation: Operation) -> Iterator[Note]:
     if not operation.control.quorum:
         text = "of several leaders at a time only the first one decides in the simulation"
         yield Note("not modelled", "operation.control.quorum", text)
-    if spec.system != "plain" and spec.policy is not None:
+    own = SYSTEMS[spec.system].reader or SYSTEMS[spec.system].jobs
+    if own and spec.policy is not None:
         yield Note("not modelled", "policy", f"{spec.system} places by a configuration of its own")
 
 

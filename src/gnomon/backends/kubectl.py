@@ -9,8 +9,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from gnomon.formats.whole import check_file, write_file
 from gnomon.model.errors import InputError
 
 KINDS: Final = (
@@ -59,6 +61,27 @@ def collect(
             raise InputError(f"kubectl cannot list {kind}: {said}", allowed="a cluster that may be read")
         missing.append(f"{kind}: {said}")
     return Snapshot(b"\n".join(parts), tuple(missing))
+
+
+def take(
+    place: Path | None,
+    out: Path | None,
+    *,
+    kubectl: str = "kubectl",
+    context: str | None = None,
+    kubeconfig: str | None = None,
+    **others: object,
+) -> tuple[Sequence[str], str]:
+    """Write a snapshot to a file. What is missing in it, and what to do with it."""
+    path = out or place or Path("snapshot.json")
+    check_file(path)
+    taken = collect(kubectl, context=context, kubeconfig=kubeconfig)
+
+    def write(beside: Path) -> None:
+        beside.write_bytes(taken.json)
+
+    write_file(path, write)
+    return taken.missing, f"the cluster's objects are in {path}; ask about a pod with: gnomon explain POD -f {path}"
 
 
 def _get(kubectl: str, arguments: Sequence[str], kinds: Sequence[str]) -> subprocess.CompletedProcess[bytes]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gnomon.formats.whole import check_directory, write_directory
 from gnomon.model.errors import InputError
 
 TIMEOUT_S: Final = 120
@@ -63,6 +64,20 @@ def collect(folder: str = "") -> Taken:
     if cluster is not None:
         _accounts(cluster[1], folder, files, missing)
     return Taken(files, tuple(missing))
+
+
+def take(place: Path | None, out: Path | None, *, programs: str = "", **others: object) -> tuple[Sequence[str], str]:
+    """Write a snapshot to a folder. What is missing in it, and what to do with it."""
+    folder = place or out or Path("snapshot")
+    check_directory(folder, files=(), more=FILES)
+    taken = collect(programs)
+
+    def fill(beside: Path) -> None:
+        for name, text in taken.files.items():
+            (beside / name).write_bytes(text)
+
+    write_directory(folder, fill, files=(), more=FILES)
+    return taken.missing, f"the cluster is in {folder}; when its jobs start is told by: gnomon simulate {folder}/*"
 
 
 def _accounts(cluster: str, folder: str, files: dict[str, bytes], missing: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +12,10 @@ from gnomon.cli.options import HtmlOption
 from gnomon.cli.terminal import Output, OutputOption, emit, failure_of, say
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from gnomon.api.jobs import Job
     from gnomon.dataflow.plan import Plan
-    from gnomon.systems.mapreduce.jobs import Jobs
 
 
 def describe(
@@ -37,20 +38,10 @@ def describe(
     """What does this job consist of? The six things that each stage says, what crosses the network, and which stages
     run with how many tasks. No function of the job is called."""
     from gnomon.api.jobs import load_job
-    from gnomon.report import jobs
 
     loaded = load_job(job)
-    plan, parts = _plan(loaded, system, partitions)
+    plan, data, text = _described(loaded, system, partitions)
     unkept = failure_of(partial(_write_page, html, plan)) if html else None
-    data, text = jobs.document(plan), jobs.description(plan)
-    if parts is not None:
-        from gnomon.report.jobs_mapreduce import description_of, jobs_data
-
-        data, text = {**data, "mapreduce": jobs_data(parts)}, description_of(parts)
-    if system is not None:
-        from gnomon.report.six_fields import block, six_fields
-
-        data, text = {**data, "engine": six_fields(plan, system)}, text + "\n\n" + block(plan, system)
     emit(output, data, text)
     for name in loaded.graph.unused:
         say(f"not used: {name} leads to no result")
@@ -65,23 +56,20 @@ def _write_page(path: Path, plan: Plan) -> None:
     write_file(path, lambda beside: beside.write_text(page(plan), encoding="utf-8"))
 
 
-def _plan(job: Job, system: str | None, partitions: int | None) -> tuple[Plan, Jobs | None]:
-    """The stages of a job under the rules of a system, and what MapReduce makes of them if it is that."""
+def _described(job: Job, system: str | None, partitions: int | None) -> tuple[Plan, dict[str, Any], Text]:
+    """The stages of a job as a system runs it, or as they are under no system's rules: for programs, and for people."""
     from gnomon.api.jobs import splits_of
+    from gnomon.api.systems import SYSTEMS
     from gnomon.dataflow.layout import Rules
     from gnomon.dataflow.plan import cut
     from gnomon.model.errors import unknown_name
+    from gnomon.report import jobs
 
-    if system not in (None, "spark", "mapreduce"):
-        raise unknown_name("system of dataflow", system, ("spark", "mapreduce")).at(field="--system")
-    if system != "mapreduce":
-        least = 2 if system == "spark" else 1  # defaultMinPartitions of textFile
-        return cut(
-            job.graph, Rules(partitions=partitions, cuts=system == "spark"), splits_of(job, at_least=least)
-        ), None
-
-    from gnomon.systems.mapreduce.jobs import jobs_of
-    from gnomon.systems.mapreduce.settings import Settings
-
-    made = jobs_of(job.graph, Settings(reduces=partitions or 1), splits_of(job))
-    return made.plan, made
+    if system is None:
+        plan = cut(job.graph, Rules(partitions=partitions, cuts=False), splits_of(job))
+        return plan, jobs.document(plan), jobs.description(plan)
+    describe = SYSTEMS[system].make_describer() if system in SYSTEMS else None
+    if describe is None:
+        known = [name for name, one in SYSTEMS.items() if one.describer]
+        raise unknown_name("system of dataflow", system, known).at(field="--system")
+    return describe(job.graph, lambda least: splits_of(job, at_least=least), partitions)

@@ -35,6 +35,7 @@ def spelt_out(arguments: Sequence[str], verbs: Collection[str]) -> list[str]:
 def about(file: str) -> str:
     """The commands that tell of a file, by what it is."""
     from gnomon.api.recognise import native_system, recognise
+    from gnomon.api.systems import SYSTEMS
     from gnomon.model.errors import InputError
 
     name = shlex.quote(file)
@@ -43,7 +44,7 @@ def about(file: str) -> str:
     if file.endswith(".py"):
         return f"gnomon describe {name}, gnomon check {name}, gnomon run {name}"
     system = native_system(file)
-    if system == "spark":
+    if system in SYSTEMS and SYSTEMS[system].recorder:
         return f"gnomon explain app -f {name}, gnomon simulate {name}"
     if system is None:
         try:

@@ -81,7 +81,8 @@ def _native_system(given: Arguments, said: str | None) -> str | None:
             if _is_scenario(given):  # and the cluster is what it is to have
                 return None
             return system
-    return None if said in (None, "plain") or _is_scenario(given) else said
+    native = said is not None and (SYSTEMS[said].reader or SYSTEMS[said].jobs)
+    return said if native and not _is_scenario(given) else None
 
 
 def _is_scenario(given: Arguments) -> bool:
@@ -277,8 +278,8 @@ def _unheeded(given: Arguments, scenario: Scenario) -> list[Note]:
 
 
 def _known_system(name: str) -> str:
-    from gnomon.api.recognise import SYSTEMS_TO_COME
     from gnomon.api.systems import SYSTEMS
+    from gnomon.api.to_come import SYSTEMS_TO_COME
     from gnomon.model.errors import InputError, unknown_name
 
     if name in SYSTEMS:

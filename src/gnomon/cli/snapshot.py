@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,15 +10,23 @@ import typer
 from gnomon.cli.terminal import say
 
 
-class LiveSystem(StrEnum):
-    """Systems of which a snapshot can be taken."""
+def _live(incomplete: str = "") -> list[str]:
+    """The systems of which a snapshot can be taken."""
+    from gnomon.api.systems import SYSTEMS
 
-    KUBERNETES = "kubernetes"
-    SLURM = "slurm"
+    return [name for name, system in SYSTEMS.items() if system.taker and name.startswith(incomplete)]
+
+
+def _known(system: str) -> str:
+    if system not in _live():
+        raise typer.BadParameter(f"{system!r} is not one of {', '.join(map(repr, _live()))}.")
+    return system
 
 
 def snapshot(
-    system: Annotated[LiveSystem, typer.Argument(metavar="SYSTEM", help="kubernetes, or slurm.")],
+    system: Annotated[
+        str, typer.Argument(metavar="SYSTEM", help="kubernetes, or slurm.", callback=_known, autocompletion=_live)
+    ],
     place: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="Slurm: the folder to write. [default: snapshot]")
     ] = None,
@@ -40,40 +47,12 @@ def snapshot(
 ) -> None:
     """Collect what scheduling depends on from a live cluster, read only: nodes, pods, workloads, quotas, volumes; of
     Slurm configuration, nodes, partitions, reservations, jobs, accounts and usage."""
-    if system is LiveSystem.SLURM:
-        _slurm(place or out or Path("snapshot"), programs)
-    else:
-        _kubernetes(out or place or Path("snapshot.json"), context, kubeconfig, kubectl)
+    from gnomon.api.systems import SYSTEMS
 
-
-def _slurm(folder: Path, programs: str) -> None:
-    from gnomon.backends.slurm_commands import FILES, collect
-    from gnomon.formats.whole import check_directory, write_directory
-
-    check_directory(folder, files=(), more=FILES)
-    taken = collect(programs)
-
-    def fill(beside: Path) -> None:
-        for name, text in taken.files.items():
-            (beside / name).write_bytes(text)
-
-    write_directory(folder, fill, files=(), more=FILES)
-    for missing in taken.missing:
-        say(f"left out: {missing}")
-    say(f"the cluster is in {folder}; when its jobs start is told by: gnomon simulate {folder}/*")
-
-
-def _kubernetes(out: Path, context: str | None, kubeconfig: str | None, kubectl: str) -> None:
-    from gnomon.backends.kubectl import collect
-    from gnomon.formats.whole import check_file, write_file
-
-    check_file(out)
-    taken = collect(kubectl, context=context, kubeconfig=kubeconfig)
-
-    def write(beside: Path) -> None:
-        beside.write_bytes(taken.json)
-
-    write_file(out, write)
-    for missing in taken.missing:
-        say(f"left out: {missing}")
-    say(f"the cluster's objects are in {out}; ask about a pod with: gnomon explain POD -f {out}")
+    take = SYSTEMS[system].make_taker()
+    assert take is not None
+    options = {"context": context, "kubeconfig": kubeconfig, "kubectl": kubectl, "programs": programs}
+    missing, how_to_go_on = take(place, out, **options)
+    for one in missing:
+        say(f"left out: {one}")
+    say(how_to_go_on)

@@ -19,7 +19,7 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Short for -o json.")] = False,
 ) -> None:
     """Set what the model does against what the real engine did, case by case. Exit code 1 when one disagrees."""
-    from gnomon.insight.verify import case_files, verify_file
+    from gnomon.api.verify import case_files, verify_file
     from gnomon.report.text import table
 
     verdicts = [verify_file(path) for path in case_files(cases)]

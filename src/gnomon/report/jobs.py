@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.text import Text
 
-from gnomon.dataflow.layout import Exchange, Layout, function_name
+from gnomon.dataflow.layout import Exchange, Layout, Splits, function_name
 from gnomon.dataflow.plan import Plan, PlanStage
 from gnomon.dataflow.stage import WIDE, Rule, Stage
 from gnomon.model.resources import Resources
 from gnomon.report.text import plain, table
 
 PROPERTIES = ("BOUNDED", "PARTITIONS", "STATE", "PROGRESS", "RECOVERS FROM", "RESOURCES")
+
+SplitsOf = Callable[[int], Splits]
+"""``splits_of(least)``: the parts of the text files that a job reads, at least so many of each."""
 
 
 def description(plan: Plan, *, head: str = "", runs: Text | None = None) -> Text:

@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from rich.text import Text
 
-from gnomon.report.jobs import description, many, sending
+from gnomon.dataflow.plan import Plan
+from gnomon.dataflow.stage import Graph
+from gnomon.report.jobs import SplitsOf, description, document, many, sending
+from gnomon.report.six_fields import block, six_fields
 from gnomon.report.text import plain, table
-from gnomon.systems.mapreduce.jobs import Jobs, Part, Role
+from gnomon.systems.mapreduce.jobs import Jobs, Part, Role, jobs_of
+from gnomon.systems.mapreduce.settings import Settings
+
+KINDS: Final = {
+    "split, map": (
+        "files as of the start",
+        "one a split, near its first block",
+        "sort buffer, spills on local disk",
+        "commit of the task",
+        "the whole split",
+        "mapreduce.map.memory.mb, .cpu.vcores",
+    ),
+    "shuffle": (
+        "yes",
+        "hash without sign, modulo reduces",
+        "a segment a map and reduce, on local disk",
+        "none: copied while maps run",
+        "the segment; its node lost: the map",
+        "5 copies at once",
+    ),
+    "merge, reduce": (
+        "yes",
+        "sorted by key",
+        "runs in memory and on disk",
+        "barrier: all segments are there",
+        "the whole reduce, copied again",
+        "mapreduce.reduce.memory.mb, .cpu.vcores",
+    ),
+    "output commit": (
+        "yes",
+        "a file a task, part-r-NNNNN",
+        "_temporary",
+        "commit of the job, _SUCCESS",
+        "the job commit, with algorithm 2",
+        "none",
+    ),
+}
+"""The kinds of stage (Hadoop 3.5.0: ``MapTask``, ``ReduceTask``, ``FileOutputCommitter``)."""
+
+
+def describe(graph: Graph, splits_of: SplitsOf, partitions: int | None) -> tuple[Plan, dict[str, Any], Text]:
+    """A job as MapReduce runs it: its jobs, for programs and for people."""
+    jobs = jobs_of(graph, Settings(reduces=partitions or 1), splits_of(1))
+    data = {**document(jobs.plan), "mapreduce": jobs_data(jobs), "engine": six_fields(jobs.plan, KINDS)}
+    return jobs.plan, data, description_of(jobs) + "\n\n" + block(jobs.plan, KINDS)
 
 
 def description_of(jobs: Jobs) -> Text:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.insight.verify import verify
+from gnomon.api.verify import verify
 from gnomon.model.errors import InputError
 from gnomon.systems.kubernetes.golden import compare, play
 from tests.shared import ROOT, SHARED, needs_shared

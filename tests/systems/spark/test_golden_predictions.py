@@ -5,7 +5,7 @@ from statistics import median
 
 import pytest
 
-from gnomon.insight.verify import read_case, verify_file
+from gnomon.api.verify import read_case, verify_file
 from gnomon.systems.spark.golden_facts import log_of
 from gnomon.systems.spark.golden_predictions import predict, scenario_for
 from gnomon.systems.spark.read import read_event_log

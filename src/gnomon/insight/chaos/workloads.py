@@ -162,8 +162,6 @@ def _missing(scenario: Scenario, name: str) -> str:
 
 
 def _all(scenario: Scenario) -> list[Followed]:
-    if scenario.system != "kubernetes" or scenario.native is None:
-        return []
     from gnomon.insight.kubernetes.runs.workloads import workloads_of
     from gnomon.systems.kubernetes.fleets.native import Native
 

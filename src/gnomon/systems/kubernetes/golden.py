@@ -30,7 +30,7 @@ _SECOND = 10**9
 Outcome = dict[str, Any]
 
 
-def judge(case: Mapping[str, Any]) -> tuple[bool | None, Sequence[str], object]:
+def judge(case: Mapping[str, Any], path: object = None) -> tuple[bool | None, Sequence[str], object]:
     """Whether the model agrees with a recorded case, what differs, and the model's whole outcome."""
     outcome = play(case)
     if any(one.get("kind") == "ResourceClaim" for one in case["objects"]):

@@ -49,7 +49,7 @@ LATE_S: Final = 30.0
 SETTLES_S: Final = 120
 
 
-def judge(case: Mapping[str, Any]) -> tuple[bool | None, Sequence[str], object]:
+def judge(case: Mapping[str, Any], path: object = None) -> tuple[bool | None, Sequence[str], object]:
     """Whether the model agrees with a recorded case, what differs, and the model's whole outcome.
 
     When in a second the schedulers wake is no input, but decides whom they find: a case is played with the usual times,

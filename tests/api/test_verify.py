@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gnomon.insight import verify as module
-from gnomon.insight.verify import Answer, Case, Verdict, case_files, read_case, verify, verify_file
+from gnomon.api.systems import SYSTEMS, System
+from gnomon.api.verify import Case, Verdict, case_files, read_case, verify, verify_file
 from gnomon.model.errors import InputError
 from tests.shared import SHARED, needs_shared
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 CASE = {"name": "a", "system": "abacus", "input": {"beads": 3}, "outcome": {"sum": 3}}
 
 
-def adds_up(case: Case, path: str | Path | None) -> Answer:
+def adds_up(case: Case, path: str | Path | None) -> tuple[bool, list[str], dict[str, int]]:
     ours = {"sum": case["input"]["beads"]}
     return ours == case["outcome"], [] if ours == case["outcome"] else [f"sum: {ours['sum']}"], ours
 
@@ -32,7 +32,7 @@ def test_a_system_without_a_verifier_is_neither_right_nor_wrong() -> None:
     ],
 )
 def test_the_verifier_of_the_system_decides(beads: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(module.VERIFIERS, "abacus", adds_up)
+    monkeypatch.setitem(SYSTEMS, "abacus", System("abacus", verifier=f"{__name__}:adds_up"))
     assert verify({**CASE, "input": {"beads": beads}}) == verdict
 
 

@@ -1,48 +1,22 @@
 """Recorded cases against the model: may one trust it?
 
 A case is a JSON file ``{"name", "system", "version", …, "outcome"}`` that was recorded from the real engine.
-The verifier of its system lets the model do the same and compares. To add a system: one line in :data:`VERIFIERS`.
+The verifier of its system (:mod:`gnomon.api.systems`) lets the model do the same and compares.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gnomon.api.systems import SYSTEMS
 from gnomon.formats.files import read_text
 from gnomon.model.errors import InputError
 
 Case = Mapping[str, Any]
-Answer = tuple[bool | None, Sequence[str], object]
-"""Does the model agree (None: the case needs something that it does not have), what differs, and its whole outcome."""
-
-Verifier = Callable[[Case, str | Path | None], Answer]
-"""Of a case, and where its file is: some cases have files beside them."""
-
-
-def _kubernetes(case: Case, path: str | Path | None) -> Answer:
-    from gnomon.systems.kubernetes.golden import judge  # loaded when it is needed
-
-    return judge(case)
-
-
-def _slurm(case: Case, path: str | Path | None) -> Answer:
-    from gnomon.systems.slurm.golden import judge
-
-    return judge(case)
-
-
-def _spark(case: Case, path: str | Path | None) -> Answer:
-    from gnomon.systems.spark.golden import judge
-
-    return judge(case, path)
-
-
-VERIFIERS: dict[str, Verifier] = {"kubernetes": _kubernetes, "slurm": _slurm, "spark": _spark}
-"""By system, as the recordings name it."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +41,10 @@ def verify(case: Case, path: str | Path | None = None) -> Verdict:
     ('system abacus is not modelled yet',)
     """
     name, system = case["name"], case["system"]
-    verifier = VERIFIERS.get(system)
-    if verifier is None:
+    judge = SYSTEMS[system].make_judge() if system in SYSTEMS else None
+    if judge is None:
         return Verdict(name, system, None, (f"system {system} is not modelled yet",))
-    agrees, differences, outcome = verifier(case, path)
+    agrees, differences, outcome = judge(case, path)
     return Verdict(name, system, agrees, tuple(differences), outcome)
 
 
