@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import zlib
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -131,6 +132,20 @@ def test_damage_inside_a_journal_is_named(tmp_path: Path) -> None:
     file.write_bytes(damaged)
     with pytest.raises(InputError, match="line 1: the journal is damaged"):
         list(records(file))
+
+
+@pytest.mark.parametrize("text", [b'{"events":', b"[]", b"\xb0", b"[" * 100_000])
+def test_what_is_no_record_is_damage_whatever_its_checksum_says(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(b"%08x %b\n" % (zlib.crc32(text), text) * 2)
+    with pytest.raises(InputError, match="line 1: the journal is damaged"):
+        list(records(tmp_path / "journal"))
+
+
+@pytest.mark.parametrize("record", [{}, {"events": None}, {"events": [1]}, {"events": [{}]}, {"verdicts": []}])
+def test_a_record_of_something_else_is_not_replayed(record: dict[str, object]) -> None:
+    live = Live(Scenario(Cluster.of_processors(1), Work.from_tasks([])))
+    with pytest.raises(InputError, match="not a record of"):
+        replay(live, [record])
 
 
 def test_one_process_at_a_time_has_a_journal_open(tmp_path: Path) -> None:

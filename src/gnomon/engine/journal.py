@@ -99,14 +99,16 @@ def _lines(path: Path) -> Iterator[tuple[Record, int]]:
         if record is not None:
             yield record, len(line)
         elif number < len(lines):
-            raise InputError(
-                "the journal is damaged: a record does not match its checksum", file=str(path), line=number
-            )
+            problem = "the journal is damaged: a record does not match its checksum, or is none"
+            raise InputError(problem, file=str(path), line=number)
 
 
 def _decoded(line: bytes) -> Record | None:
     checksum, _, text = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
         return None
-    record = json.loads(text)
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
     return record if isinstance(record, dict) else None

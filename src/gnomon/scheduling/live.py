@@ -218,8 +218,15 @@ def drive(live: Live, journal: Journal, events: Sequence[External]) -> list[Deci
 
 
 def replay(live: Live, records: Iterable[Record]) -> list[Decision]:
-    """Apply the records of a journal to a fresh world: the decisions are those that were taken at the time."""
-    return [decision for record in records for decision in live.apply([from_record(one) for one in record["events"]])]
+    """Apply the records of a journal to a fresh world: the decisions are those that were taken at the time. Raises
+    InputError for what is no such record."""
+    decisions: list[Decision] = []
+    for record in records:
+        events = record.get("events")
+        if not isinstance(events, list) or not all(isinstance(one, dict) for one in events):
+            raise InputError("not a record of events that happened together", found=dict(record))
+        decisions += live.apply([from_record(one) for one in events])
+    return decisions
 
 
 def to_record(event: External) -> dict[str, Any]:
