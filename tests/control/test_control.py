@@ -58,7 +58,7 @@ def test_three_retries_of_what_fails_one_time_in_ten_leave_one_in_ten_thousand()
 
 def test_a_task_that_fails_does_so_at_an_even_moment_of_its_run() -> None:
     tasks = [task(f"t{i}", 0, 100) for i in range(2_000)]
-    run = play(tasks, [fault(Fault.FAIL, 0, NEVER, "task/*", amount=10_000)])
+    run = simulate(plot(tasks, [fault(Fault.FAIL, 0, NEVER, "task/*", amount=10_000)]))
     moments = np.array(times(run, Kind.FAIL))
     assert abs(moments.mean() - 50) < 4 * (100 / 12**0.5) / 2_000**0.5
 

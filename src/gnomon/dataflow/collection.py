@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from gnomon.dataflow.declaring import Declared
 from gnomon.dataflow.stage import Aggregate, Function, Operator, Partition, Rule, Stage, key_of, positive, worded
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.resources import Resources
-
-if TYPE_CHECKING:
-    from gnomon.dataflow.graph import Dataflow
 
 JOINS: Final = ("inner", "left", "right", "full")
 
@@ -37,13 +35,13 @@ class Collection:
     [('fig', 1), ('pear', 5)]
     """
 
-    flow: Dataflow
+    flow: Declared
     number: int
 
     @property
     def stage(self) -> Stage:
         """What is known of it."""
-        return self.flow.stage(self.number)
+        return self.flow.stages[self.number]
 
     def __repr__(self) -> str:
         return f"Collection({self.stage.name!r})"
@@ -264,7 +262,7 @@ class Collection:
     def sink(self, path: str) -> None:
         """Write the records to a folder, one file a partition, visible when the job commits."""
         worded(path, self.stage.name, "a path")
-        if path in (stage.data for stage in self.flow.stages() if stage.operator == Operator.SINK):
+        if path in (stage.data for stage in self.flow.stages if stage.operator == Operator.SINK):
             raise InputError("two results go to one folder", field=self.stage.name, found=path)
         self._add(Operator.SINK, self.flow.title(None, path), (self.number,), data=path)
 
@@ -275,7 +273,7 @@ class Collection:
     # ------------------------------------------------------------------ how stages are made
 
     def _add(self, operator: Operator, title: str, inputs: tuple[int, ...], **fields: Any) -> Collection:
-        return self.flow.add(operator, title, inputs=inputs, **fields)
+        return Collection(self.flow, self.flow.add(operator, title, inputs=inputs, **fields))
 
     def _narrow(
         self, operator: Operator, function: Function, name: str | None, *, default: str = "", indexed: bool = False
@@ -328,7 +326,7 @@ class Collection:
         return (self.number, *(other.number for other in others))
 
     def _mark(self, **fields: Any) -> Collection:
-        self.flow.replace(replace(self.stage, **fields))
+        self.flow.stages[self.number] = replace(self.stage, **fields)
         return self
 
 
