@@ -77,3 +77,14 @@ def test_ctrl_c_stops_the_making_of_kernels_at_the_next_one() -> None:
         assert watch.interrupted
         for watcher in WATCHERS:
             watcher(1, 2)
+
+
+def test_ctrl_c_is_for_the_foreground() -> None:
+    """A shell has what it runs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Watch("simulating") as watch:
+            signal.raise_signal(signal.SIGINT)
+            assert not watch.interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,11 @@ class Watch:
     def __enter__(self) -> Watch:
         WATCHERS.append(self._compiling)
         self._open.callback(WATCHERS.remove, self._compiling)
-        try:
-            before = signal.signal(signal.SIGINT, self._stop)
-            self._open.callback(signal.signal, signal.SIGINT, before)
-        except ValueError:  # not in the main thread: then Ctrl-C is somebody else's business
-            pass
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.SIG_IGN:  # as a shell starts what is in its background
+            with suppress(ValueError):  # not in the main thread: then Ctrl-C is somebody else's business
+                signal.signal(signal.SIGINT, self._stop)
+                self._open.callback(signal.signal, signal.SIGINT, before)
         return self
 
     def __exit__(
