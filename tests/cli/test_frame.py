@@ -214,6 +214,22 @@ def test_completion_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "gnomon" in start("--show-completion", "bash").stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("gnomon exp", "explain"),
+        ("gnomon simulate x --pol", "--policy"),
+        ("gnomon simulate x --policy sjf+ea", "sjf+easy"),
+    ],
+)
+def test_a_shell_is_told_how_words_go_on(monkeypatch: pytest.MonkeyPatch, line: str, words: str) -> None:
+    for name, value in (("_GNOMON_COMPLETE", "complete_bash"), ("COMP_WORDS", line)):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    ended = start()
+    assert (ended.returncode, ended.stdout.split(), ended.stderr) == (ANSWERED, [words], "")
+
+
 def test_files_and_runs_of_nearly_the_name_are_offered(
     gnomon: Gnomon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -143,3 +144,12 @@ def test_a_page_tells_what_went_wrong_and_only_then() -> None:
     assert "1 node; 1 tried again, 0 tasks given up" in page.text
     assert "Crossed bars failed" in page.text
     assert "Recovery" not in parse(exhibit(one_after_another(2))).text
+
+
+def test_of_several_runs_the_page_says_first_in_what_they_come_out_apart() -> None:
+    few, many = exhibit(one_after_another(2), "few"), exhibit(one_after_another(6), "many")
+    lead = next(line for line in parse(few, many).text.splitlines() if line.startswith("Mean wait"))
+    assert lead.startswith("Mean wait 0s with few, ")  # two run at once on two nodes
+    assert "makespan 2s with few, 12s with many" in lead
+    alike = [replace(few, name=name) for name in ("a", "b")]
+    assert "The runs come out alike" in parse(*alike).text

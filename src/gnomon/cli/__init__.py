@@ -77,9 +77,9 @@ def _invoke(arguments: list[str], prepare: Prepare | None, name: str) -> int:
             raise error.__cause__ from None
         return INTERRUPTED
     except SystemExit as error:
-        if not isinstance(error.__context__, BrokenPipeError):
+        if error.code and not isinstance(error.__context__, BrokenPipeError):
             raise RuntimeError(f"exit({error.code})") from error
-        return ANSWERED  # typer's own way to end when a reader has seen enough
+        return ANSWERED  # typer's own way to end when a shell was told how to go on, or a reader has seen enough
     except Exception as error:
         if not isinstance(error, typer.BadParameter.__mro__[1]):  # the base of all usage errors has no public name
             raise

@@ -119,8 +119,8 @@ def _tables(folder: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     for name in TABLES:
         path = folder / f"{name}.parquet"
-        if path.is_dir():
-            raise InputError("a folder, not a file", file=str(path))
+        if path.exists() and not path.is_file():
+            raise InputError("a folder or a device, not a file", file=str(path))
         try:
             connection.register(name, dataset.dataset(path, format="parquet"))
         except (FileNotFoundError, NotADirectoryError):

@@ -69,13 +69,15 @@ def _settings(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]
     elif is_dataclass(value):
         for one in fields(value):
             if depth or one.name not in _APART:
-                yield from _settings(_place(name, one.name), getattr(value, one.name), depth + 1)
+                place = "" if one.name == "native" else _place(name, one.name)  # the system's own settings
+                yield from _settings(place, getattr(value, one.name), depth + 1)
     elif isinstance(value, Mapping) and len(value) <= ITEMS_MAX:
         for key, item in value.items():
             yield from _settings(_place(name, str(key)), item, depth + 1)
     elif isinstance(value, Sequence) and len(value) <= ITEMS_MAX:
         for number, item in enumerate(value, start=1):
-            yield from _settings(_place(name, str(number)), item, depth + 1)
+            called = getattr(item, "name", None)
+            yield from _settings(_place(name, called if isinstance(called, str) else str(number)), item, depth + 1)
 
 
 def _place(above: str, name: str) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gnomon.report.explanation import blocks, native_lines
-from gnomon.report.page import framed, safe, section, table
+from gnomon.report.page import framed, headline, safe, section, table
 
 
 def page(found: Mapping[str, Any], notes: list[str]) -> str:
     """The page of what ``explain -o json`` says; ``notes``: what the answer leaves out or takes for granted."""
     title = f"{found['subject']}: {found['state']}"
     native = "".join(f"{safe(line)}<br>\n" for line in native_lines(found))
-    head = f"<header>\n<h1>{safe(title)}</h1>\n<p class='lead'>{safe(found['summary'])}</p>\n"
+    head = f"<header>\n{headline(title)}<p class='lead'>{safe(found['summary'])}</p>\n"
     body = [f"{head}{f'<p class=native>{native}</p>' if native else ''}</header>\n<main>\n"]
     for block in blocks(found):
         heading = block.title.capitalize()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from gnomon.report.columns import duration, number, percent
@@ -11,17 +11,19 @@ from gnomon.report.text import plain
 
 
 class Judged(Protocol):
-    """A run by its name and metrics, and the paths in them for which it is the best of all."""
+    """A run by its name and metrics."""
 
     @property
     def name(self) -> str: ...
     @property
     def metrics(self) -> Mapping[str, Any]: ...
-    @property
-    def best(self) -> Collection[str]: ...
 
 
 _TOLD: Final[tuple[tuple[str, str, Callable[[float], str]], ...]] = (
+    ("rejected", "rejected tasks", number),
+    ("failed", "failed tasks", number),
+    ("killed", "killed tasks", number),
+    ("waiting", "tasks left waiting", number),
     ("wait_s.mean", "mean wait", duration),
     ("bounded_slowdown.mean", "slowdown", number),
     ("recovery.work_lost_s", "work lost", duration),
@@ -37,16 +39,18 @@ def outcome(runs: Sequence[Judged]) -> str:
     """What came out, before everything else: of one run, or where several differ most."""
     if len(runs) == 1:
         return _of_one(runs[0].metrics)
-    said = []
+    said, whole = [], True
     for path, words, write in _TOLD:
         found = [(_at(run.metrics, path), run.name) for run in runs]
         known = [(value, name) for value, name in found if value is not None]
-        if len(known) == len(runs) and any(path in run.best for run in runs):
+        whole = whole and len(known) in (0, len(runs))
+        if len(known) == len(runs):
             (least, best), (most, worst) = min(known, key=_first), max(known, key=_first)
             if write(least) != write(most):
                 said.append(f"{words} {write(least)} with {best}, {write(most)} with {worst}")
     text = "; ".join(said[:TOLD_MAX])
-    return f"{text[:1].upper()}{text[1:]}." if text else "The runs come out alike in waits, slowdown and makespan."
+    alike = "The runs come out alike in waits, slowdown and makespan." if whole else "Not all runs came to an end."
+    return f"{text[:1].upper()}{text[1:]}." if text else alike
 
 
 def _of_one(metrics: Mapping[str, Any]) -> str:

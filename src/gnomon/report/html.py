@@ -26,7 +26,7 @@ from gnomon.report import chart_tables, figures, findings, gantt
 from gnomon.report.columns import NOTHING, columns, number, outstanding
 from gnomon.report.differences import ROWS_MAX, amount, differences
 from gnomon.report.figures import Figure, View
-from gnomon.report.page import Cell, Markup, framed, part, safe, section, table
+from gnomon.report.page import Cell, Markup, framed, headline, part, safe, section, table
 from gnomon.report.recovered import recovery_facts
 from gnomon.report.series import Series
 from gnomon.report.text import reason
@@ -65,7 +65,7 @@ def page(exhibits: Sequence[Exhibit], *, title: str = "") -> Iterator[str]:
 def _body(title: str, exhibits: Sequence[Exhibit]) -> Iterator[str]:
     sections = list(_sections(exhibits))
     lead = f"<p class='lead'>{safe(findings.outcome(exhibits))}</p>\n"
-    yield f"<header>\n<h1>{safe(title)}</h1>\n{lead}{_facts(exhibits)}</header>\n<main>\n"
+    yield f"<header>\n{headline(title)}{lead}{_facts(exhibits)}</header>\n<main>\n"
     yield _differences(exhibits)
     yield _metrics(exhibits)
     yield _recovery(exhibits)
@@ -180,7 +180,9 @@ def facts(scenario: Scenario) -> dict[str, str]:
     amounts = [f"{amount(cluster.total(name), name)} {name}" for name in cluster.resource_names()]
     own = scenario.native is not None  # a system with a configuration of its own heeds no policy
     return {
-        "work": ", ".join([*([work.source] if work.source else []), f"{len(work):,} tasks"]),
+        "work": ", ".join(
+            [*([work.source] if work.source else []), f"{len(work):,} task{'' if len(work) == 1 else 's'}"]
+        ),
         "cluster": ", ".join(text for text in (cluster.source if not cluster.pool else "", size, *amounts) if text),
         **({"system": scenario.system} if own else {"policy": scenario.policy.text}),
         "seed": str(scenario.seed),

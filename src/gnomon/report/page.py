@@ -70,6 +70,11 @@ def section(heading: str, body: str, *, about: str = "", text: str = "") -> str:
     return f"<section>\n{kicker}<h2>{safe(heading)}</h2>\n{told}{body}</section>\n"
 
 
+def headline(title: str) -> str:
+    """The title at the head of the page; long names may be broken after a slash."""
+    return f"<h1>{safe(title).replace('/', '/<wbr>')}</h1>\n"
+
+
 def folded(summary: str, body: str) -> str:
     """What is shown when it is asked for."""
     return f"<details>\n<summary>{safe(summary)}</summary>\n{body}</details>\n"
