@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from gnomon.engine.periods import at_or_after, following
 from gnomon.model.operation import Heartbeat, Probe
 from gnomon.model.resources import E4, NEVER
 
@@ -75,7 +76,7 @@ def given_up_ns(detection: Heartbeat, last_ns: int) -> int:
     since = at_or_after(last_ns, look) if detection.since == "seen" else last_ns
     if look <= 0:
         return since + detection.grace_ns
-    return following(since + detection.grace_ns, look, 0) + detection.lag * look
+    return following(since + detection.grace_ns, look) + detection.lag * look
 
 
 def drawn_losses(
@@ -192,15 +193,3 @@ def last_sign(detection: Heartbeat, now: int, phase_ns: int) -> int:
     if detection.beat_ns <= 0:
         return now
     return following(now, detection.beat_ns, phase_ns) - detection.beat_ns
-
-
-def following(now: int, period_ns: int, phase_ns: int) -> int:
-    """The first multiple of a period plus a phase after ``now`` [ns]; ``now`` itself without a period."""
-    if period_ns <= 0:
-        return now
-    return now + period_ns - (now - phase_ns) % period_ns
-
-
-def at_or_after(now: int, period_ns: int) -> int:
-    """The first multiple of a period at or after ``now`` [ns]; ``now`` itself without a period."""
-    return now if period_ns <= 0 else -(-now // period_ns) * period_ns

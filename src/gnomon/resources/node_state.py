@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from gnomon.engine.periods import at_or_after
 from gnomon.model.cluster import Machine
 from gnomon.model.operation import Enforcement
 from gnomon.model.resources import E4, NEVER, Resources
@@ -185,22 +186,13 @@ def look(parts: list[Part], bound: int, from_ns: int, *, above: bool = True) -> 
     return min(found, seen)
 
 
-def tick(now: int, every_ns: int) -> int:
-    """The first time from now on at which is looked, of those at multiples of ``every_ns`` (0: at all times).
-
-    >>> tick(11, 5), tick(10, 5), tick(11, 0)
-    (15, 10, 11)
-    """
-    return min(-(-now // every_ns) * every_ns, NEVER) if every_ns and now < NEVER else now
-
-
 def first_tick(find: Callable[[int], int], holds: Callable[[int], bool], from_ns: int, every_ns: int) -> int:
     """The first time at which is looked and something holds; ``find`` says when it next holds, looked or not. After
     some that were in vain the last of them: look again there."""
     at = from_ns
     for _ in range(64):
-        at = tick(find(at), every_ns)
+        at = at_or_after(find(at), every_ns)
         if at >= NEVER or not every_ns or holds(at):
             return at
         at += 1
-    return tick(at, every_ns)
+    return at_or_after(at, every_ns)

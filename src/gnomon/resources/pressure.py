@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gnomon.engine.periods import at_or_after
 from gnomon.model.operation import Pressure
 from gnomon.model.resources import NEVER
 from gnomon.resources.incident import Incident
 from gnomon.resources.memory import may_retry
-from gnomon.resources.node_state import NodeState, first_tick, look, tick
+from gnomon.resources.node_state import NodeState, first_tick, look
 from gnomon.resources.victims import ORDERS, Candidate
 
 
@@ -46,12 +47,12 @@ class PressureWatch:
                 from_ns,
                 rule.check_ns,
             )
-            calm = tick(max(from_ns, self.enough_since + rule.calm_ns), rule.check_ns) if self.on else NEVER
+            calm = at_or_after(max(from_ns, self.enough_since + rule.calm_ns), rule.check_ns) if self.on else NEVER
             return min(short, calm)
         if self._victims(state, from_ns):
-            return tick(from_ns, rule.check_ns)
-        enough = tick(state.first_enough(rule.resource, rule.below, from_ns), rule.check_ns)
-        return min(enough, tick(self._next_victim(state, from_ns), rule.check_ns))
+            return at_or_after(from_ns, rule.check_ns)
+        enough = at_or_after(state.first_enough(rule.resource, rule.below, from_ns), rule.check_ns)
+        return min(enough, at_or_after(self._next_victim(state, from_ns), rule.check_ns))
 
     def happen(self, state: NodeState, now: int) -> list[Incident]:
         """What happens at a look: pressure, a victim (at once: victims, until there is enough), calm."""

@@ -15,6 +15,7 @@ from gnomon.control.batch.plan import Course, Where
 from gnomon.control.batch.task_sets import Tasks
 from gnomon.engine.ledger import fits, pick_devices
 from gnomon.engine.log import Kind, Reason
+from gnomon.engine.periods import following
 from gnomon.engine.world import I64
 from gnomon.model.cluster import Node
 from gnomon.model.resources import NEVER
@@ -120,8 +121,7 @@ class Offers:
         """Slots were let go for their place: they are offered again some time."""
         driver, every = self._driver, self._rule.offers_ns if self._rule else NEVER
         if not driver.timers.holds(self._again):
-            at = (driver.board.now // every + 1) * every
-            self._again = driver.timers.at(at, self._want_round)
+            self._again = driver.timers.at(following(driver.board.now, every), self._want_round)
 
     def _want_round(self) -> None:
         self._driver.wants_round = True

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gnomon.control.batch.driver import Driver, Running
 from gnomon.control.batch.offers import Offers
 from gnomon.control.batch.task_sets import Tasks
+from gnomon.engine.periods import following
 from gnomon.model.resources import E4, NEVER
 from gnomon.recovery.speculation import Gains, Progress, Runner, SlowTasks, most_gained, slow_tasks
 
@@ -31,7 +32,7 @@ class SecondCopies:
         if isinstance(rule, Gains):
             at = driver.board.now + (rule.after_one_ns if self._begun else rule.after_none_ns)
         else:
-            at = (driver.board.now // rule.check_ns + 1) * rule.check_ns
+            at = following(driver.board.now, rule.check_ns)
         self._timer = driver.timers.at(at, self._look)
 
     def _look(self) -> None:
