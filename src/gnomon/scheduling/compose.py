@@ -26,12 +26,11 @@ from gnomon.scheduling.columns import (
 from gnomon.scheduling.custom import Order, Placement, View, ask_order, is_dynamic
 from gnomon.scheduling.events import next_time
 from gnomon.scheduling.layout import Layout, lay_out
-from gnomon.scheduling.ordering import KEYS, Units, ranks
+from gnomon.scheduling.ordering import ORDERS, Units, ranks
 from gnomon.scheduling.pipeline import advance
 from gnomon.scheduling.tables import score_columns
 from gnomon.scheduling.verdicts import judge
 
-_FAIR = {"drf": codes.BY_DOMINANT_SHARE, "fair-share": codes.BY_DECAYED_USE, "round-robin": codes.BY_TURN}
 _WEEK_NS = 7 * 86_400 * 10**9
 _BACKFILL = {"": codes.NO_BACKFILL, "easy": codes.EASY, "conservative": codes.CONSERVATIVE}
 
@@ -73,7 +72,7 @@ def compose(scenario: Scenario) -> Composition:
     order = policy.order if callable(policy.order) else None
     units = _units(world, layout, work.deadline_ns)
     if order is None:
-        keys = KEYS[str(policy.order)](units, policy)
+        keys = ORDERS[str(policy.order)].keys(units, policy)
     elif is_dynamic(order):
         keys = np.zeros(len(world.first), np.int64)
     else:
@@ -88,8 +87,8 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
     policy = scenario.policy
     if policy.backfill not in _BACKFILL:
         raise unknown_name("backfill", policy.backfill, [name for name in _BACKFILL if name])
-    if not callable(policy.order) and policy.order not in KEYS:
-        raise unknown_name("order", policy.order, KEYS)
+    if not callable(policy.order) and policy.order not in ORDERS:
+        raise unknown_name("order", policy.order, ORDERS)
     if not callable(policy.placement) and policy.placement not in codes.PLACEMENT_CODES:
         raise unknown_name("placement", policy.placement, codes.PLACEMENT_CODES)
     order = policy.order if isinstance(policy.order, str) else PYTHON_ORDER
@@ -102,8 +101,8 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
         return bool(policy.option("easy", name, default))
 
     opt, rate = np.zeros(codes.OPT_SIZE, np.int64), np.zeros(codes.RATE_SIZE, np.float64)
-    opt[codes.TENANTS] = _FAIR.get(order, codes.BY_RANK)
-    opt[codes.BLOCKS_ALL] = bool(policy.option(order, "blocks", order not in _FAIR))
+    opt[codes.TENANTS] = tenants = _tenants(policy.order)
+    opt[codes.BLOCKS_ALL] = bool(policy.option(order, "blocks", tenants == codes.BY_RANK))
     opt[codes.BACKFILL] = _BACKFILL[policy.backfill]
     opt[codes.KEEP] = easy("reservation")
     opt[codes.EXTRA] = easy("extra", True)
@@ -123,6 +122,11 @@ def _options(scenario: Scenario) -> tuple[I64, np.ndarray]:
     rate[codes.HALF_LIFE_NS] = float(policy.option("fair-share", "half-life", _WEEK_NS))
     _refuse_combinations(scenario, opt)
     return opt, rate
+
+
+def _tenants(order: object) -> int:
+    """How the next tenant is found; an order in Python has one queue."""
+    return ORDERS[order].tenants if isinstance(order, str) else codes.BY_RANK
 
 
 def _is_settled(opt: I64, columns: Columns) -> bool:

@@ -5,8 +5,8 @@ Keys are exact integers. A policy of one's own gives floats; only their order co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from gnomon.engine.world import I64
 from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Policy
+from gnomon.scheduling import codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,53 @@ def _aged(units: Units, policy: Policy) -> I64:
         -(int(p) * hour_ns * scale) + round(aging * scale) * int(s)
         for p, s in zip(units.priority, units.submit_ns, strict=True)
     ]
-    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return np.array([ranks[key] for key in keys], dtype=np.int64)
+    return dense(keys)
 
 
-KEYS: Final[dict[str, Callable[[Units, Policy], I64]]] = {
-    "fcfs": lambda units, policy: np.zeros_like(units.submit_ns),
-    "sjf": lambda units, policy: units.estimate_ns,
-    "ljf": lambda units, policy: -units.estimate_ns,
-    "smallest": _size,
-    "largest": lambda units, policy: -_size(units, policy),
-    "priority": _aged,
-    "edf": lambda units, policy: np.minimum(units.deadline_ns, NEVER),
-    "fair-share": lambda units, policy: np.zeros_like(units.submit_ns),
-    "drf": lambda units, policy: np.zeros_like(units.submit_ns),
-    "round-robin": lambda units, policy: np.zeros_like(units.submit_ns),
+def dense(keys: Sequence[int]) -> I64:
+    """Keys of any size as their ranks among each other, which fit a column.
+
+    >>> dense([2**70, -1, 2**70]).tolist()
+    [1, 0, 1]
+    """
+    position = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return np.array([position[key] for key in keys], dtype=np.int64)
+
+
+def _none(units: Units, policy: Policy) -> I64:
+    return np.zeros_like(units.submit_ns)
+
+
+_PASS: Final[dict[str, object]] = {
+    "head": {"free": False, "committed": True},
+    "instants": {"together": False, "single": True},
+    "full": {"wait": False, "drop": True},
+}
+_BY: Final[dict[str, object]] = {**_PASS, "by": "names"}
+_TENANT: Final[dict[str, object]] = {**_PASS, "blocks": {"own": False, "all": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """``keys(units, policy)``, smallest first; ``options``: as in :mod:`gnomon.scheduling.policy`; ``tenants``: how the
+    tenant that is served next is found (``BY_RANK``: all wait in one queue)."""
+
+    keys: Callable[[Units, Policy], I64]
+    options: dict[str, object] = field(default_factory=lambda: _PASS)
+    tenants: int = codes.BY_RANK
+
+
+ORDERS: Final[dict[str, Order]] = {
+    "fcfs": Order(_none),
+    "sjf": Order(lambda units, policy: units.estimate_ns),
+    "ljf": Order(lambda units, policy: -units.estimate_ns),
+    "smallest": Order(_size, _BY),
+    "largest": Order(lambda units, policy: -_size(units, policy), _BY),
+    "priority": Order(_aged, {**_PASS, "aging": "number"}),
+    "edf": Order(lambda units, policy: np.minimum(units.deadline_ns, NEVER)),
+    "fair-share": Order(_none, {**_TENANT, "half-life": "duration"}, codes.BY_DECAYED_USE),
+    "drf": Order(_none, _TENANT, codes.BY_DOMINANT_SHARE),
+    "round-robin": Order(_none, _TENANT, codes.BY_TURN),
 }
 """Within one queue. The fair orders choose a tenant first, and serve it first come, first served."""
 

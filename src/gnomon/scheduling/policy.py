@@ -17,31 +17,15 @@ from typing import Final
 from gnomon.model.errors import InputError, unknown_name
 from gnomon.model.quantity import parse_duration
 from gnomon.model.scenario import Option, Policy
+from gnomon.scheduling import ordering
 
 YES_NO: Final = {"yes": True, "no": False}
 _ENDS: Final = {"expected": False, "actual": True}
-_PASS: Final[dict[str, object]] = {
-    "head": {"free": False, "committed": True},
-    "instants": {"together": False, "single": True},
-    "full": {"wait": False, "drop": True},
-}
-_TENANT: Final[dict[str, object]] = {**_PASS, "blocks": {"own": False, "all": True}}
 _TIES: Final[dict[str, object]] = {"ties": {"order": False, "shuffled": True}}
 _POINTS: Final[dict[str, object]] = {**_TIES, "scores": {"exact": False, "percent": True}}
 _SCORE: Final[dict[str, object]] = {**_POINTS, "over": "names"}
 
-ORDERS: Final[dict[str, dict[str, object]]] = {
-    "fcfs": _PASS,
-    "sjf": _PASS,
-    "ljf": _PASS,
-    "smallest": {**_PASS, "by": "names"},
-    "largest": {**_PASS, "by": "names"},
-    "priority": {**_PASS, "aging": "number"},
-    "edf": _PASS,
-    "fair-share": {**_TENANT, "half-life": "duration"},
-    "drf": _TENANT,
-    "round-robin": _TENANT,
-}
+ORDERS: Final = {name: order.options for name, order in ordering.ORDERS.items()}
 """Every order and its options: a table of words, or ``number``, ``duration`` or ``names``."""
 
 BACKFILLS: Final[dict[str, dict[str, object]]] = {

@@ -31,7 +31,7 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Policy, Scenario
 from gnomon.scheduling.codes import PLACEMENT_CODES
-from gnomon.scheduling.ordering import KEYS
+from gnomon.scheduling.ordering import ORDERS
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _notes(case: Case | None, changes: Sequence[Change], *, complete: bool) -> I
 
 def _is_known(policy: Policy) -> bool:
     """Whether a policy can be run: of one that was written in Python a kept run has the name only."""
-    known = callable(policy.order) or policy.order in KEYS
+    known = callable(policy.order) or policy.order in ORDERS
     return known and (callable(policy.placement) or policy.placement in PLACEMENT_CODES)
 
 

@@ -11,8 +11,8 @@ from gnomon.insight.explain.situation import Situation
 from gnomon.insight.history import History
 from gnomon.model.resources import NEVER
 from gnomon.model.work import IntArray
-from gnomon.scheduling.ordering import KEYS, Units, ranks
-from gnomon.scheduling.policy import ORDERS
+from gnomon.scheduling.codes import BY_RANK
+from gnomon.scheduling.ordering import ORDERS, Units, ranks
 
 OVERTAKEN_LARGE = 10
 """From how many later arrivals that started earlier an explanation speaks of it."""
@@ -32,7 +32,7 @@ class Place:
 
 def is_fair(order: object) -> bool:
     """Whether an order serves each tenant's queue by itself."""
-    return isinstance(order, str) and "blocks" in ORDERS.get(order, ())
+    return isinstance(order, str) and order in ORDERS and ORDERS[order].tenants != BY_RANK
 
 
 def place_in_queue(here: Situation, task: int) -> Place:
@@ -46,7 +46,7 @@ def place_in_queue(here: Situation, task: int) -> Place:
     order = scenario.policy.order
     waiting = here.waiting
     own = waiting[tenant[waiting] == tenant[task]]
-    if order not in KEYS:  # written in Python
+    if order not in ORDERS:  # written in Python
         return Place(None, 0, _held_up(here, waiting[waiting != task]))
     front = _in_front(here, waiting, task)
     mine = np.intersect1d(front, own, assume_unique=True) if is_fair(order) else front
@@ -82,7 +82,7 @@ def _in_front(here: Situation, waiting: IntArray, task: int) -> IntArray:
         deadline_ns=-_most(-work.deadline_ns[waiting], unit, count),
         amounts={name: needs[:, i] for i, name in enumerate(ground.names)},
     )
-    rank = ranks(KEYS[str(policy.order)](units, policy), units.submit_ns, np.arange(count))[unit]
+    rank = ranks(ORDERS[str(policy.order)].keys(units, policy), units.submit_ns, np.arange(count))[unit]
     own = rank[waiting == task]
     before = np.flatnonzero(rank < own[0]) if len(own) else np.arange(0)
     return waiting[before[np.argsort(rank[before], kind="stable")]]
