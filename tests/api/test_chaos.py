@@ -159,6 +159,13 @@ def test_a_state_that_ends_in_half_a_record_is_read(tmp_path: Path) -> None:
     assert facts(chaos(cluster(), replace(TWICE, state=state))) == facts(chaos(cluster(), TWICE))
 
 
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe"])
+def test_a_state_is_a_regular_file(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is not a state of gnomon chaos"):
+        chaos(cluster(), replace(TWICE, state=tmp_path / name, runs=1))
+
+
 def test_a_state_of_something_else_is_refused_and_stays(tmp_path: Path) -> None:
     state = tmp_path / "state"
     kept = replace(TWICE, state=state, runs=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 import pytest
 
 from gnomon.api import Run, explain, kept_native, simulate
+from gnomon.api.kept import digest, sealed
 from gnomon.api.load import load_scenario
 from gnomon.api.run import FILES
+from gnomon.formats.yaml import parse_yaml
+from gnomon.formats.yaml_write import as_yaml
 from gnomon.model.errors import InputError
 from gnomon.model.resources import Resources
 from gnomon.systems.kubernetes.api.constraints import Taint
@@ -101,3 +105,47 @@ def test_only_objects_of_this_program_are_made(name: str) -> None:
     document = {"classes": [[name, []]], "records": [[0]], "value": {"#": 0}}
     with pytest.raises(ValueError, match="not a class"):
         kept_native.value_of(document)
+
+
+HOSTILE = {
+    "not packed": b"{}",
+    "cut off": gzip.compress(b"{}")[:-9],
+    "damaged": gzip.compress(b"[" * 1000)[:12] + b"\xff" * 9,
+    "not JSON": gzip.compress(b"{"),
+    "no text": gzip.compress(b"\xff\xfe\xfd"),
+    "nested": gzip.compress(b'{"classes":[],"records":[],"value":' + b"[" * 900 + b"]" * 900 + b"}"),
+    "a record that is not there": gzip.compress(b'{"classes":[],"records":[],"value":{"#":7}}'),
+    "a class that is not there": gzip.compress(b'{"classes":[["gnomon.no:No",[]]],"records":[],"value":0}'),
+    "a number of no size": gzip.compress(b'{"classes":[],"records":[],"value":{"#moment":"9"}}'),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_objects_that_somebody_made_up_and_sealed_are_refused(name: str, tmp_path: Path) -> None:
+    (scenario,) = load_scenario(EXAMPLES / "quota.yaml")
+    simulate(scenario).save(tmp_path / "run")
+    (tmp_path / "run" / kept_native.FILE).write_bytes(HOSTILE[name])
+    text = (tmp_path / "run" / FILES[-1]).read_text()
+    document = parse_yaml(text.rpartition("# sealed")[0] or text)[0].value
+    document["files"][kept_native.FILE] = digest(tmp_path / "run" / kept_native.FILE)
+    (tmp_path / "run" / FILES[-1]).write_text(sealed(as_yaml(document)))
+    with pytest.raises(InputError):
+        Run.open(tmp_path / "run")
+
+
+def test_a_pipe_among_the_files_of_a_run_is_none_of_them(tmp_path: Path) -> None:
+    (scenario,) = load_scenario(EXAMPLES / "quota.yaml")
+    simulate(scenario).save(tmp_path / "run")
+    (tmp_path / "run" / "log.parquet").unlink()
+    os.mkfifo(tmp_path / "run" / "log.parquet")
+    with pytest.raises(InputError, match=r"it has no log\.parquet"):
+        Run.open(tmp_path / "run")
+
+
+def test_a_description_that_is_packed_is_not_as_it_was_kept(tmp_path: Path) -> None:
+    (scenario,) = load_scenario(EXAMPLES / "quota.yaml")
+    simulate(scenario).save(tmp_path / "run")
+    path = tmp_path / "run" / FILES[-1]
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="is not as it was kept"):
+        Run.open(tmp_path / "run")

@@ -96,6 +96,8 @@ class State:
 
 def _refuse_other(path: Path) -> None:
     """Leave a file of another sort alone. Raises InputError."""
+    if path.exists() and not path.is_file():  # a device or a pipe may have no end
+        raise _none(path)
     if path.is_file():
         with path.open("rb") as file:
             first, ended, _ = file.read(4096).partition(b"\n")

@@ -18,9 +18,12 @@ from typing import Any, Final
 
 import orjson
 
+from gnomon.formats.files import read_text
+
 FILE: Final = "native.json.gz"
 """Its name in a kept run; a run without native objects has none."""
 
+_BYTES_MAX: Final = 2**31
 _OURS: Final = "gnomon."
 _MARK: Final = "#"
 
@@ -35,8 +38,12 @@ def write(path: Path, value: object) -> None:
 
 
 def read(path: Path) -> Any:
-    """The object again. Raises ValueError, TypeError, KeyError or AttributeError for what no such object is."""
-    return value_of(orjson.loads(gzip.decompress(path.read_bytes())))
+    """The object again.
+
+    Raises InputError for a file that cannot be read, and LookupError, ValueError, TypeError, AttributeError or
+    RecursionError for what no such object is.
+    """
+    return value_of(orjson.loads(read_text(path, limit_bytes=_BYTES_MAX)))
 
 
 def document_of(value: object) -> dict[str, Any]:

@@ -222,7 +222,7 @@ class Run:
                 notes=tuple(Note(**note) for note in document["notes"]),
             )
             run.__dict__["_metrics"] = orjson.loads((folder / "metrics.json").read_bytes())
-        except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OSError, ArithmeticError, RuntimeError) as error:
             problem = f"is not a kept run as this version writes them: {type(error).__name__}: {error}"
             raise InputError(problem.splitlines()[0], file=str(folder)) from error
         return run

@@ -7,6 +7,7 @@ D. Epema, "The Failure Trace Archive", CCGrid 2010.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,9 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(path: str | Path) -> bool:
-    """Whether a file is Parquet; False also for one that cannot be read."""
+    """Whether a file is Parquet; False also for one that cannot be read, or only once."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as stored:
             return stored.read(len(_MAGIC)) == _MAGIC
