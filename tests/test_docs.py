@@ -160,6 +160,20 @@ def anchors(page: Path) -> set[str]:
     return found
 
 
+def test_blocks_are_closed_and_begin_on_a_line_of_their_own() -> None:
+    found = []
+    for page in PAGES:
+        inside = False
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+            if line.lstrip().startswith("```"):
+                if not re.fullmatch(r"\s*```" if inside else r"\s*```[a-z]*", line):
+                    found.append(f"{page.relative_to(ROOT)}:{number}: {line}")
+                inside = not inside
+        if inside:
+            found.append(f"{page.relative_to(ROOT)}: a block is not closed")
+    assert not found, "\n".join(["These blocks of code are not shown as such:", *found])
+
+
 def test_links_lead_somewhere() -> None:
     found = []
     for page in PAGES:
