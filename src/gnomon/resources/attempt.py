@@ -35,8 +35,15 @@ class Attempt:
     """What a node knows of one who runs there.
 
     Work is counted in ns of the plan times 10,000: in a ns at a speed of s/10,000 it does s of it, so that all is exact
-    and the speeds in the log say when it ends. ``dead``: it was killed, only nobody has taken it away yet;
-    ``leaving``: it was sent away and ends in its own time. ``spill_until``: it waits till then for room in the store.
+    and the speeds in the log say when it ends: ``done_e4`` up to ``since``, at ``speed_e4`` from then on.
+
+    - ``began``: when (ns); ``curves``: what it uses, by resource, since then; ``peaks``: the largest amounts of them;
+      ``cpu_cap``: what it gets of processors at the most (millicores).
+    - ``cause``, ``numbers``: what slows it most, and what was compared; ``told``: speed and cause as last announced.
+    - ``dead``: it was killed, only nobody has taken it away yet; ``leaving``: it was sent away, and ends in its own
+      time.
+    - ``spill_until``: it waits till then for room in the store; ``spill_seen``: when its use was last looked at.
+    - ``over_limit_ns``: when it is next found over its limit of memory, as far as that was worked out (-1: not yet).
     """
 
     running: Running

@@ -28,7 +28,11 @@ class NodeState:
 
     Of what nothing is said (0) there is so much that it never matters. ``leak``: what something beside the tasks
     takes; ``disk_bytes``: less than the machine has while something fills the disk; ``peaks``: of each resource the sum
-    of the largest amounts that anybody will ever use, by which most nodes are seen to be safe for good.
+    of the largest amounts that anybody will ever use, by which most nodes are seen to be safe for good. ``filled_to``:
+    how large something that fills the disk has left it; ``spill_until``: how long the store writes what was driven out.
+    The rest counts attempts, so that a rule that is about none of them is not looked at: ``capped`` come to want more
+    processors than their cap, ``limited`` can die of their limit of memory, ``measured`` have a profile of memory,
+    ``pausing`` can pause, ``dead`` are still to be taken away.
     """
 
     capacity: Resources

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from gnomon.api import InputError, Resources
-from gnomon.scheduling.grading import grade
 from tests.builders import amount
+from tests.scheduling.grading import grade
 
 pytestmark = pytest.mark.unit
 
