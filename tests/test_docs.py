@@ -198,7 +198,7 @@ def test_the_site_has_every_page() -> None:
                 yield from listed(inner)
 
     pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
-    assert sorted(listed(site["nav"])) == sorted([*pages, "CONTRIBUTING.md"]), "the pages of docs/ and nav in mkdocs.yml"
+    assert sorted(listed(site["nav"])) == sorted([*pages, "CONTRIBUTING.md"]), "nav of mkdocs.yml, pages of docs"
 
 
 PARTS = (
