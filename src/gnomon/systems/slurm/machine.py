@@ -174,7 +174,6 @@ class Machine:
         """Its processes are stopped."""
         self.cancel(self._ends.pop(job, -1))
         self._left[job] -= (self.state.now_ns - max(job.start_ns, job.turn_ns)) / SECOND
-        job.ran_ns += self.state.now_ns - max(job.start_ns, job.turn_ns)
 
     def resume(self, job: Job) -> None:
         """They go on; or its limit is another one."""

@@ -79,6 +79,7 @@ class SlurmScheduler(Placer):
         self._came: set[int] = set()
         self._refused: dict[int, str] = {}
         self._requeues: dict[Job, bool] = {}
+        self._left: dict[Job, int] = {}  # of those who stand still, how long they run on afterwards
         self._arranging = False
         self._taken_up: set[int] = set()
         arrange(self.state, native.reservations)
@@ -109,6 +110,7 @@ class SlurmScheduler(Placer):
     def start(self, job: Job, cause: str) -> None:
         """A job begins on its nodes, for as long as it runs, or until the check after its limit."""
         w, task = self._board.room(), job.task
+        self._left.pop(job, None)
         run_ns, status = int(self._work.duration_ns[task]), job.request.exit_code
         limit = limit_ns(self.state, job)
         check = self.controller.next_check_ns(limit) if limit < NEVER else NEVER
@@ -179,18 +181,18 @@ class SlurmScheduler(Placer):
         """A running job stands still."""
         w = self._board.w
         left = int(w.start[job.task]) + int(w.duration[job.task]) - self._board.now
-        job.ran_ns = left  # what is left to run, until it goes on
+        self._left[job] = left
         self._board.retime(job.task, NEVER)
         self._board.row(Kind.SPEED, task=job.task, reason=Reason.QUOTA, value=0, cause=int(w.start_row[job.task]))
 
     def resume(self, job: Job) -> None:
         """It goes on; or its limit is another one."""
         w = self._board.w
-        if job.state == RUNNING and job.ran_ns > 0:
-            self._board.retime(job.task, min(self._board.now + job.ran_ns, NEVER))
+        left = self._left.pop(job, 0) if job.state == RUNNING else 0
+        if left > 0:
+            self._board.retime(job.task, min(self._board.now + left, NEVER))
             self._board.row(Kind.SPEED, task=job.task, reason=Reason.FULL_SPEED, value=10_000)
-            w.duration[job.task] = self._board.now + job.ran_ns - int(w.start[job.task])
-            job.ran_ns = 0
+            w.duration[job.task] = self._board.now + left - int(w.start[job.task])
 
     # ------------------------------------------------------------------ the placer
 
@@ -285,6 +287,7 @@ class SlurmScheduler(Placer):
     def _forget(self, job: Job) -> None:
         self._row.pop(job, None)
         self._requeues.pop(job, None)
+        self._left.pop(job, None)
 
     def _lost(self, world: int, row: int) -> None:
         self.state.now_ns = self._board.now

@@ -134,7 +134,6 @@ class Job:
     start_ns: int = -1
     end_ns: int = -1
     ended_ns: int = -1
-    ran_ns: int = 0
     allocation: Any = None
     scheduler: str = ""
     planned_ns: int = -1

@@ -47,22 +47,36 @@ def start(state: State, job: Job, allocation: Any, scheduler: str, *, limit_min:
     job.start_ns = job.turn_ns = state.now_ns
     limit = state.limit_min(job, partition)
     job.end_ns = state.now_ns + limit * MINUTE if limit is not None else 0
-    job.reason, job.preempting, job.ran_ns, job.planned_ns = "None", False, 0, -1
+    job.reason, job.preempting, job.planned_ns = "None", False, -1
     job.preempted_ns = 0
     state.pending.remove(job)
     state.running.append(job)
-    state.occupancy.take(allocation)
-    state.ends.enter(job, job.end_ns // SECOND if job.end_ns else UNLIMITED)
+    _hold(state, job)
     state.exclusive_users += is_for_one_user(job, partition)
     state.licenses.take(job)
-    tres = state.selector.tres(allocation, partition.conf)
-    state.tree.start(job, tres, allocation.nodes)
-    state.usage.start(job, tres, start_s=state.now_s, limit_min=limit)
     state.changed = True
     state.starts += 1
     job.stints.append(Stint(state.now_ns, -1, RUNNING, allocation, scheduler))
     if state.power is None or not state.power.holds(job):
         state.world.start(job, scheduler)
+
+
+def _hold(state: State, job: Job) -> None:
+    """What a job has counts: its nodes, its expected end, limits and usage."""
+    state.occupancy.take(job.allocation)
+    state.ends.enter(job, job.end_ns // SECOND if job.end_ns else UNLIMITED)
+    partition = state.part(job)
+    tres = state.selector.tres(job.allocation, partition.conf)
+    state.tree.start(job, tres, job.allocation.nodes)
+    state.usage.start(job, tres, start_s=state.now_s, limit_min=state.limit_min(job, partition))
+
+
+def _give(state: State, job: Job) -> None:
+    """It counts no more."""
+    state.ends.leave(job)
+    state.occupancy.give(job.allocation, suspended=job.state == SUSPENDED)
+    state.tree.end(job)
+    state.usage.end(job, state.now_s)
 
 
 def split_off(state: State, job: Job) -> None:
@@ -101,12 +115,9 @@ def release(state: State, job: Job, outcome: str, *, exit_code: str = "0:0") -> 
     state.priorities.catch_up()
     job.configuring = False
     state.running.remove(job)
-    state.ends.leave(job)
-    state.occupancy.give(job.allocation, suspended=job.state == SUSPENDED)
+    _give(state, job)
     state.exclusive_users -= is_for_one_user(job, state.part(job))
     state.licenses.take(job, -1)
-    state.tree.end(job)
-    state.usage.end(job, state.now_s)
     state.changed = True
     last = job.stints[-1]
     last.end_ns, last.state, last.exit_code = state.now_ns, outcome, exit_code
@@ -118,10 +129,7 @@ def shrink(state: State, job: Job, count: int) -> None:
     if job.state != RUNNING or not 0 < count < len(own.nodes):
         return
     state.priorities.catch_up()
-    state.ends.leave(job)
-    state.occupancy.give(own)
-    state.tree.end(job)
-    state.usage.end(job, state.now_s)
+    _give(state, job)
     job.allocation = kept = replace(
         own,
         nodes=own.nodes[:count],
@@ -133,11 +141,7 @@ def shrink(state: State, job: Job, count: int) -> None:
         total_cpus=own.total_cpus - sum(own.cpus[count:]),
         slot=-1,
     )
-    state.occupancy.take(kept)
-    state.ends.enter(job, job.end_ns // SECOND if job.end_ns else UNLIMITED)
-    tres = state.selector.tres(kept, state.part(job).conf)
-    state.tree.start(job, tres, kept.nodes)
-    state.usage.start(job, tres, start_s=state.now_s, limit_min=state.limit_min(job, state.part(job)))
+    _hold(state, job)
     last = job.stints[-1]
     last.end_ns, last.state = state.now_ns, "RESIZING"
     job.stints.append(Stint(last.start_ns, -1, RUNNING, kept, last.scheduler))
@@ -160,20 +164,12 @@ def requeue(state: State, job: Job, outcome: str, *, hold: str = "") -> None:
     """A job that runs goes back to the queue, with its id and its priority; other jobs pass it meanwhile."""
     state.world.requeue(job, outcome)
     release(state, job, outcome)
-    job.state, job.reason, job.restarts = PENDING, "BeginTime", job.restarts + 1
-    job.allocation, job.start_ns, job.end_ns = None, -1, 0
-    job.begin_ns = state.now_ns + REQUEUE_DELAY
-    job.submit_ns, job.eligible_ns = state.now_ns, -1
-    state.pending.append(job)
-    if hold:
-        job.priority, job.reason, job.begin_ns = 0, hold, 0
+    _queue(state, job, hold)
     state.world.wait(job)
 
 
-def again(state: State, job: Job, *, hold: str = "") -> None:
-    """A job that is over goes back to the queue, too (``scontrol requeue``)."""
-    if job.stints:
-        job.stints[-1].state = "REQUEUED"
+def _queue(state: State, job: Job, hold: str) -> None:
+    """A job that ran waits again: until its credentials have run out, or (``hold``: why) until it is released."""
     job.state, job.reason, job.restarts = PENDING, hold or "BeginTime", job.restarts + 1
     job.allocation, job.start_ns, job.end_ns, job.ended_ns, job.exit_code = None, -1, 0, -1, "0:0"
     job.begin_ns = 0 if hold else state.now_ns + REQUEUE_DELAY
@@ -181,6 +177,13 @@ def again(state: State, job: Job, *, hold: str = "") -> None:
     if hold:
         job.priority = 0
     state.pending.append(job)
+
+
+def again(state: State, job: Job, *, hold: str = "") -> None:
+    """A job that is over goes back to the queue, too (``scontrol requeue``)."""
+    if job.stints:
+        job.stints[-1].state = "REQUEUED"
+    _queue(state, job, hold)
     state.tree.submit(job)
     state.changed = True
     state.world.wait(job)

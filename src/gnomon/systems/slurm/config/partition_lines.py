@@ -130,11 +130,7 @@ def _partition(entry: Entry, cluster: Cluster) -> PartitionConf:
     for key in _PASSED_OVER:
         if (entry.text(key.lower()) or "all").lower() != "all":
             notes.key_passed_over(f"{key} of a partition")
-    max_time = _minutes(entry, "maxtime")
-    default_time = _minutes(entry, "defaulttime")
-    if default_time is not None and max_time is not None and default_time > max_time:
-        notes.taken("DefaultTime", f"partition {entry.name} DefaultTime exceeds MaxTime ({default_time} > {max_time})")
-        default_time = None
+    max_time, default_time = _times(entry, notes)
     exclusive_user = entry.flag("exclusiveuser", inherited=False)
     exclusive_topo = entry.flag("exclusivetopo", inherited=False)
     sharing = _sharing(entry, notes)
@@ -189,6 +185,15 @@ def _partition(entry: Entry, cluster: Cluster) -> PartitionConf:
         suspend_timeout_s=entry.limit("suspendtimeout"),
         resume_timeout_s=entry.limit("resumetimeout"),
     )
+
+
+def _times(entry: Entry, notes: Notes) -> tuple[int | None, int | None]:
+    """MaxTime and DefaultTime in minutes; a default above the maximum is passed over."""
+    most, default = _minutes(entry, "maxtime"), _minutes(entry, "defaulttime")
+    if default is not None and most is not None and default > most:
+        notes.taken("DefaultTime", f"partition {entry.name} DefaultTime exceeds MaxTime ({default} > {most})")
+        default = None
+    return most, default
 
 
 def _nodes(entry: Entry, cluster: Cluster) -> tuple[str, ...]:
