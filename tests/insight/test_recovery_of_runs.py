@@ -91,5 +91,5 @@ def test_a_task_is_away_from_when_it_stopped_until_it_runs_again(
 ) -> None:
     done, told = one_task(failure, operation=operation)
     assert (told["time_to_recover_s"]["mean"], told["time_to_recover_s"]["max"]) == (away_s, away_s)
-    verdict = parse_property(f"every lost task starts again within {away_s}s").judge(Facts(done.scenario, done.log))
+    verdict = parse_property(f"every lost task starts again within {away_s}s").judge(Facts(done.past))
     assert (verdict.holds, verdict.found) == (True, f"max recovery {away_s}s")

@@ -27,6 +27,7 @@ from gnomon.insight.chaos.schedules import Schedule, fault_data, told
 from gnomon.insight.chaos.shrink import shrink
 from gnomon.insight.explain.chain import CAUSES_MAX, Link, chain
 from gnomon.insight.explain.ground import Ground
+from gnomon.insight.history import history
 from gnomon.model.errors import GnomonError, InputError, InvariantError
 from gnomon.model.fault import Failure, Fault
 from gnomon.model.scenario import Scenario
@@ -62,7 +63,7 @@ class Violation:
 
     def chain(self) -> list[Link]:
         """How it came to be: the rows of the log about the task, those that show the violation, and their causes."""
-        facts = Facts(self.scenario, self.log)
+        facts = Facts(history(self.scenario, self.log))
         shown = [cause for row in self.verdict.rows for cause in (row, *islice(facts.causes(row), CAUSES_MAX))]
         tasks = (self.verdict.task,) if self.verdict.task >= 0 else ()
         return chain(Ground(facts.past), tasks, also=[row for row in shown if row >= 0])
@@ -192,7 +193,7 @@ def _violation(bench: _Bench, space: Space, found: Exploration, index: int) -> V
     small = shrink(schedule, breaks, grain_ns=space.grain_ns)
     scenario = with_faults(bench.scenario, small.schedule)
     log = bench.simulate(scenario)
-    verdict = bench.demanded[index].judge(Facts(scenario, log))
+    verdict = bench.demanded[index].judge(Facts(history(scenario, log)))
     if verdict.holds:
         raise GnomonError(f"a second run of the same scenario went otherwise: {bench.demanded[index].text}")
     text = bench.demanded[index].text
@@ -219,7 +220,7 @@ class _Bench:
 
     def __enter__(self) -> _Bench:
         log = self.simulate(self.scenario)
-        self.base = Facts(self.scenario, log)
+        self.base = Facts(history(self.scenario, log))
         most = _MORE_EVENTS * len(log) + 10_000
         limits = replace(self.scenario.limits, events=min(self.scenario.limits.events, most))
         self.scenario = replace(self.scenario, limits=limits)

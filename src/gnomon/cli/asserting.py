@@ -28,7 +28,7 @@ def judge(demanded: Sequence[Property], result: Run) -> list[dict[str, Any]]:
         return []
     from gnomon.insight.chaos.facts import Facts
 
-    facts, judged = Facts(result.scenario, result.log), []
+    facts, judged = Facts(result.past), []
     for one in demanded:
         verdict = one.judge(facts)
         task = result.scenario.work.id(verdict.task) if verdict.task >= 0 else None

@@ -8,8 +8,6 @@ from gnomon.engine.log import Kind, Reason
 from gnomon.insight.chaos.coverage import features
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.rules import Verdict
-from gnomon.model.scenario import Scenario
-from gnomon.model.work import Work
 from tests.insight.faulty import Tale, crash, split
 from tests.insight.stories import task
 
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.unit
 
 
 def hit(tale: Tale, *verdicts: Verdict) -> frozenset[int]:
-    return features(Facts(Scenario(tale.cluster, Work.from_tasks(tale.tasks)), tale.log), verdicts)
+    return features(Facts(tale.past), verdicts)
 
 
 def test_the_same_story_hits_the_same() -> None:

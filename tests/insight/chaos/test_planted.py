@@ -45,7 +45,7 @@ def test_a_task_that_runs_twice_is_found_and_made_small(seed: int, tmp_path: Pat
     again = Scenario.load(tmp_path / "minimal.yaml")
     run = simulate(again)
     assert run.log.digest() == one.log.digest()
-    verdict = parse_property(TWICE).judge(Facts(again, run.log))
+    verdict = parse_property(TWICE).judge(Facts(run.past))
     assert not verdict.holds
     assert [Kind(int(run.log.kind[row])) for row in verdict.rows] == [Kind.COPY, Kind.START]
 

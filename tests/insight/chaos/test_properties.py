@@ -17,6 +17,7 @@ from gnomon.insight.chaos.bounds import LittleLost, Makespan, ShareBound, Slowdo
 from gnomon.insight.chaos.facts import Facts
 from gnomon.insight.chaos.properties import FORMS, parse_property, properties_of
 from gnomon.insight.chaos.rules import Ends, FewFail, OneLeader, Rule, RunsOnce, TakesEffectOnce, Verdict
+from gnomon.insight.history import history
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
@@ -36,7 +37,7 @@ def judge(text: str, tale: Tale, *, until: int = NEVER) -> Verdict:
     """The verdict on a tale; ``until``: the horizon of its scenario, in seconds."""
     limits = Limits(until_ns=min(until * S, NEVER))
     scenario = Scenario(tale.cluster, Work.from_tasks(tale.tasks), operation=tale.operation, limits=limits)
-    return parse_property(text).judge(Facts(scenario, tale.log))
+    return parse_property(text).judge(Facts(history(scenario, tale.log)))
 
 
 # ------------------------------------------------------------------ reading
@@ -283,7 +284,7 @@ def test_without_a_quorum_each_side_has_its_leader(
     work = Work.from_tasks([task("t", duration_ns=300 * S)])
     scenario = Scenario(machines(4, 4), work, operation=Operation(control=control), faults=(fault,))
     log = simulate(scenario).log
-    verdict = parse_property("at most one leader").judge(Facts(scenario, log))
+    verdict = parse_property("at most one leader").judge(Facts(history(scenario, log)))
     assert (verdict.holds, verdict.found) == (found == "always", found)
     assert [Kind(int(log.kind[row])) for row in verdict.rows] == [Kind.FAULT] * (not verdict.holds)
 
@@ -293,14 +294,14 @@ def test_a_side_that_is_cut_off_for_less_than_the_lease_elects_nobody() -> None:
     fault = Failure(Fault.PARTITION, 60 * S, 14 * S, ("control/0",))
     work = Work.from_tasks([task("t", duration_ns=300 * S)])
     scenario = Scenario(machines(4, 4), work, operation=Operation(control=control), faults=(fault,))
-    assert parse_property("at most one leader").judge(Facts(scenario, simulate(scenario).log)).holds
+    assert parse_property("at most one leader").judge(Facts(simulate(scenario).past)).holds
 
 
 @given(crashes())
 def test_running_twice_agrees_with_a_run_second_by_second(made: tuple[Tale, Seconds]) -> None:
     tale, seconds = made
     twice = {task for (_, task), runs in Counter((t, task) for t, task, _ in seconds.runs).items() if runs > 1}
-    facts = Facts(Scenario(tale.cluster, Work.from_tasks(tale.tasks)), tale.log)
+    facts = Facts(history(Scenario(tale.cluster, Work.from_tasks(tale.tasks)), tale.log))
     assert {pair[0].task for pair in facts.doubled} == twice
     first = min((t for (t, _), runs in Counter((t, k) for t, k, _ in seconds.runs).items() if runs > 1), default=None)
     assert first is None or facts.doubled[0][1].begin_ns == first * S
@@ -309,7 +310,7 @@ def test_running_twice_agrees_with_a_run_second_by_second(made: tuple[Tale, Seco
 @given(crashes())
 def test_work_lost_agrees_with_a_run_second_by_second(made: tuple[Tale, Seconds]) -> None:
     tale, seconds = made
-    facts = Facts(Scenario(tale.cluster, Work.from_tasks(tale.tasks)), tale.log)
+    facts = Facts(history(Scenario(tale.cluster, Work.from_tasks(tale.tasks)), tale.log))
     assert facts.lost == seconds.lost * S * 1000  # tasks of one CPU
 
 
@@ -324,7 +325,7 @@ def test_every_property_can_be_judged_in_every_run(made: tuple[Tale, Seconds]) -
 def test_nothing_happened_so_nothing_is_wrong() -> None:
     log = Log(*(np.zeros(0, np.int64) for _ in range(8)))  # type: ignore[arg-type]
     scenario = Scenario(machines(4), Work.from_tasks([]))
-    assert all(parse_property(text).judge(Facts(scenario, log)).holds for text in FORMS)
+    assert all(parse_property(text).judge(Facts(history(scenario, log))).holds for text in FORMS)
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=30), st.sampled_from((0, 25, 50, 90, 95, 99, 99.9)))

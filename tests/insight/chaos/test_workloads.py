@@ -45,7 +45,7 @@ def web(version: int, replicas: int = 4) -> Object:
 
 
 def judge(run: Run, text: str) -> Verdict:
-    return parse_property(text).judge(Facts(run.scenario, run.log))
+    return parse_property(text).judge(Facts(run.past))
 
 
 def test_verdicts_on_a_rollout_that_takes_every_pod_down() -> None:

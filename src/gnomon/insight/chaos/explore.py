@@ -21,6 +21,7 @@ from gnomon.insight.chaos.generate import Space, mutate, schedule
 from gnomon.insight.chaos.properties import Property
 from gnomon.insight.chaos.rules import Verdict
 from gnomon.insight.chaos.schedules import Schedule
+from gnomon.insight.history import history
 from gnomon.model.scenario import Scenario
 
 GENERATION: Final = 16
@@ -48,7 +49,7 @@ Evaluate = Callable[[Sequence[Schedule]], Sequence[Result]]
 
 def result_of(scenario: Scenario, log: Log, properties: Iterable[Property]) -> Result:
     """Judge one run."""
-    facts = Facts(scenario, log)
+    facts = Facts(history(scenario, log))
     verdicts = tuple(one.judge(facts) for one in properties)
     return Result(verdicts, features(facts, verdicts), len(log))
 

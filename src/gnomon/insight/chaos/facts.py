@@ -13,16 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from gnomon.engine.log import Kind, Log, Reason, State
-from gnomon.engine.outcome import Outcome
+from gnomon.engine.log import Kind, Reason, State
 from gnomon.insight.accounting import stop_ns
-from gnomon.insight.history import History, history
+from gnomon.insight.history import History
 from gnomon.insight.interruptions import interrupted_ns
 from gnomon.insight.outages import DOWN, Outage, by_node, length, outages
 from gnomon.insight.recovery import PLANNED
 from gnomon.insight.waiting import longest_waits
 from gnomon.model.resources import NEVER
-from gnomon.model.scenario import Scenario
 from gnomon.model.work import BoolArray
 
 
@@ -55,18 +53,9 @@ class Span:
 class Facts:
     """A run as properties see it."""
 
-    def __init__(self, scenario: Scenario, log: Log) -> None:
-        self.scenario, self.log, self.work = scenario, log, scenario.work
-
-    @cached_property
-    def past(self) -> History:
-        """The log, folded once."""
-        return history(self.scenario, self.log)
-
-    @property
-    def outcome(self) -> Outcome:
-        """What became of every task."""
-        return self.past.outcome
+    def __init__(self, past: History) -> None:
+        self.past, self.scenario, self.log = past, past.scenario, past.log
+        self.work, self.outcome = past.scenario.work, past.outcome
 
     @cached_property
     def faults(self) -> list[Outage]:
