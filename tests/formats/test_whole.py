@@ -140,6 +140,18 @@ def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not
 
 
 @pytest.mark.unit
+@pytest.mark.parametrize("name", ["n" * 255, "ä" * 127])
+def test_a_name_may_be_as_long_as_the_file_system_allows(name: str, tmp_path: Path, way: str) -> None:
+    whole.write_file(tmp_path / name, write_new)
+    assert (tmp_path / name).read_text() == "new"
+    (tmp_path / name).unlink()
+    keep(tmp_path / name, "old")
+    keep(tmp_path / name, "new")
+    assert kept(tmp_path / name) == {"new"}
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.unit
 def test_what_is_tidied_away_before_it_is_locked_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, gone = whole._locked, list[Path]()
 

@@ -16,12 +16,15 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
 from gnomon.model.errors import InputError
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_NAME_BYTES = 200
+"""Most file systems allow 255."""
 
 
 @contextmanager
@@ -177,11 +180,17 @@ def _new_file(path: Path) -> None:
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.name}.partial-"
+    return f".{_short(target)}.partial-"
+
+
+def _short(target: Path) -> str:
+    """Its name, or a digest of one that is so long that there is no room for more."""
+    name = os.fsencode(target.name)
+    return target.name if len(name) <= _NAME_BYTES else sha256(name).hexdigest()
 
 
 def _old(target: Path) -> Path:
-    return target.parent / f".{target.name}.old"
+    return target.parent / f".{_short(target)}.old"
 
 
 def _check_access(path: str | os.PathLike[str]) -> None:
