@@ -36,11 +36,17 @@ def test_what_is_dumped_is_read_as_the_general_reader_reads_it(value: dict[str, 
         assert fast(text) == parse_yaml(text, yaml_1_1=True)[0].value
 
 
-@given(st.lists(st.text("?ab:-#'\"| \t{}[]&*>", max_size=10), min_size=1, max_size=6).map("\n".join))
+@given(st.lists(st.text("?ab:-#'\"| \t{}[]&*>\r\x85\u2028", max_size=10), min_size=1, max_size=6).map("\n".join))
 def test_any_text_is_read_alike_or_left_alone(text: str) -> None:
     with suppress(NotPlainError):
         value = fast(text)
         assert value == parse_yaml(text, yaml_1_1=True)[0].value
+
+
+@pytest.mark.parametrize("ending", ["\r", "\x85", "\u2028", "\u2029"])
+def test_what_follows_another_end_of_line_in_a_comment_is_not_lost(ending: str) -> None:
+    with pytest.raises(NotPlainError):
+        fast(f"a:\n# why{ending}  b: 1\n")
 
 
 PLAIN = {

@@ -18,6 +18,8 @@ from gnomon.model.errors import InputError
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./$-]*", re.ASCII)
 _NEVER_PLAIN: Final = frozenset("\"'{}[]|>&*!%@`#,?-:\t ")
+_OTHER_BREAKS: Final = "\r\x85\u2028\u2029"
+"""What ends a line of YAML 1.1 besides LF, even in a comment."""
 _CACHED_MAX: Final = 2**20
 
 
@@ -39,6 +41,9 @@ class BlockReader:
         >>> BlockReader().read(["a: 1", "b:", "- c: x y", "  d: {}", "- true"])
         {'a': 1, 'b': [{'c': 'x y', 'd': {}}, True]}
         """
+        text = "".join(lines)
+        if any(other in text for other in _OTHER_BREAKS):
+            raise NotPlainError
         block = _Block(lines, self._skip, self._keys, self._plain)
         start = block.next(0)
         if start == len(lines):
