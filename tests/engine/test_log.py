@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,20 @@ def test_one_other_value_is_another_log() -> None:
     rows: list[Row] = [(1, Kind.ARRIVE, 0, -1, Reason.NONE), (2, Kind.START, 0, 4, Reason.NONE)]
     assert log_of(*rows).digest() == log_of(*rows).digest()
     assert log_of(*rows).digest() != log_of(rows[0], (2, Kind.START, 0, 3, Reason.NONE)).digest()
+
+
+def test_a_row_is_plain_values_and_leads_back_by_its_causes() -> None:
+    log = log_of(
+        (1, Kind.ARRIVE, 7, -1, Reason.NONE),
+        (2, Kind.WAIT, 7, -1, Reason.RESOURCES),
+        (5, Kind.START, 7, 4, Reason.NONE),
+    )
+    log = replace(log, cause=np.array([-1, 0, 0], np.int32), details={2: {"locality": "ANY"}})
+    start = log.row(2)
+    assert (start.number, start.t_ns, start.subject, start.node, start.cause) == (2, 5, 7, 4, 0)
+    assert start.kind is Kind.START
+    assert start.details == {"locality": "ANY"}
+    assert log.row(1).reason is Reason.RESOURCES
+    assert not log.row(1).details
+    assert [one.number for one in log.back(2)] == [2, 0]
+    assert not list(log.back(-1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gnomon.insight.spark.profile import Finding, slots_of
+from gnomon.insight.spark.figures import Finding, slots_of
 from gnomon.insight.spark.slow import findings
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.read import read_event_log

@@ -16,7 +16,7 @@ from typing import Final
 from gnomon.insight.explain.changes import NODES, OWN, Change
 from gnomon.insight.explain.phrases import Plain, counted
 from gnomon.insight.spark.bench import Bench, Copies, Lengths
-from gnomon.insight.spark.profile import Finding, Profile, median_of, profile_of
+from gnomon.insight.spark.figures import Figures, Finding, figures_of, median_of
 from gnomon.insight.spark.words import share, time
 from gnomon.systems.spark.adaptive import skewed, split_target
 from gnomon.systems.spark.application import StageAttempt
@@ -73,7 +73,7 @@ class Tried:
         return base_ms - self.span_ms
 
 
-Source = Callable[[Bench, Profile, Finding], Iterator[Idea]]
+Source = Callable[[Bench, Figures, Finding], Iterator[Idea]]
 
 
 Tell = Callable[[int, int], object]
@@ -140,13 +140,13 @@ def difference(gain: int, base_ms: int) -> str:
 
 def ideas_for(bench: Bench, attempt: StageAttempt, causes: Sequence[Finding]) -> list[Idea]:
     """What may help a stage, from the causes that make it slow."""
-    profile = profile_of(bench.application, attempt)
-    if profile is None or attempt.stage.id not in bench.lengths:
+    figures = figures_of(bench.application, attempt)
+    if figures is None or attempt.stage.id not in bench.lengths:
         return []
     found: dict[tuple[str, str], Idea] = {}
     for cause in causes:
         for source in _SOURCES.get(cause.rule, ()):
-            for idea in source(bench, profile, cause):
+            for idea in source(bench, figures, cause):
                 found.setdefault((idea.field, str(idea.after)), idea)
     return list(found.values())
 
@@ -184,8 +184,8 @@ def split_hot(bench: Bench, stage: int, row: int, parts: int) -> Lengths:
     return {stage: own}
 
 
-def _salting(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
-    stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
+def _salting(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
+    stage, row = figures.attempt.stage.id, int(cause.object.rpartition(".")[2])
     best: tuple[int, int] | None = None
     if cost_of(bench) * TRIED_ABOUT > TASKS_MAX:
         best = PARTS[len(PARTS) // 2], 0  # to look for the best costs too much
@@ -200,34 +200,34 @@ def _salting(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
         yield Idea(what, f"stage/{stage}", "program", 1, parts, PROGRAM, split_hot(bench, stage, row, parts))
 
 
-def _skew_stays(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _skew_stays(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     """More partitions, of which one has the hot key again."""
-    stage, row = profile.attempt.stage.id, int(cause.object.rpartition(".")[2])
+    stage, row = figures.attempt.stage.id, int(cause.object.rpartition(".")[2])
     now = len(bench.lengths[stage])
-    name, text = partitions_option(bench, profile.attempt)
+    name, text = partitions_option(bench, figures.attempt)
     what = f"{text} {4 * now:,} partitions in stage {stage} instead of {now:,} (one key stays in one partition)"
     yield Idea(what, f"stage/{stage}", name, now, 4 * now, OWN, spread(bench, stage, 4 * now, kept=[row]))
 
 
-def _skew_copied(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _skew_copied(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     """Copies, of which that of the hot partition has as much to do."""
     if bench.conf.text("spark.speculation") != "true" and len(set(bench.hosts)) > 1:
-        stage = profile.attempt.stage.id
+        stage = figures.attempt.stage.id
         what = f"speculation (a copy of stage {stage}'s hot partition has the same work)"
         yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, copies={})
 
 
-def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _adaptive_join(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     """AQE splits a skewed partition of a join by map outputs: pieces of the advisory size or of the mean of the others,
     if it is larger than the threshold and the factor times the median (``OptimizeSkewedJoin``)."""
-    application, stage = bench.application, profile.attempt.stage.id
-    if not joins(profile.attempt, bench) or major(application.version) < 3:
+    application, stage = bench.application, figures.attempt.stage.id
+    if not joins(figures.attempt, bench) or major(application.version) < 3:
         return
     conf = application.properties
     on = conf.get("spark.sql.adaptive.enabled", "true") == "true"
-    row, sizes = int(cause.object.rpartition(".")[2]), profile.data.tolist()
-    place = profile.good.column("index").tolist().index(row)
-    size, median = sizes[place], median_of(profile.data)
+    row, sizes = int(cause.object.rpartition(".")[2]), figures.data.tolist()
+    place = figures.good.column("index").tolist().index(row)
+    size, median = sizes[place], median_of(figures.data)
     if place in skewed(sizes):
         if on and conf.get("spark.sql.adaptive.skewJoin.enabled", "true") == "true":
             return  # it had its chance
@@ -236,7 +236,7 @@ def _adaptive_join(bench: Bench, profile: Profile, cause: Finding) -> Iterator[I
         return
     else:
         target = max(median, 1)  # with a lower threshold
-    parts = max(2, min(-(-size // target), _maps(bench, profile.attempt)))
+    parts = max(2, min(-(-size // target), _maps(bench, figures.attempt)))
     what = f"let AQE split the skewed partition of the join in stage {stage} into {parts} (by map outputs)"
     yield Idea(
         what,
@@ -278,22 +278,22 @@ def spread(bench: Bench, stage: int, tasks: int, *, kept: Sequence[int] = ()) ->
     return {stage: [*fixed, *([rest // count + overhead] * count)]}
 
 
-def _more_partitions(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
-    stage, now = profile.attempt.stage, len(bench.lengths[profile.attempt.stage.id])
+def _more_partitions(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
+    stage, now = figures.attempt.stage, len(bench.lengths[figures.attempt.stage.id])
     slots = sum(bench.executors)
     wanted = -(-now // slots) * slots if now % slots and now > slots else slots if now < slots else 2 * now
     if cause.rule == "spill":
         wanted = 2 * now
-    name, text = partitions_option(bench, profile.attempt)
+    name, text = partitions_option(bench, figures.attempt)
     what = f"{text} {wanted:,} partitions in stage {stage.id} instead of {now:,} (if its data spreads evenly)"
     yield Idea(what, f"stage/{stage.id}", name, now, wanted, OWN, spread(bench, stage.id, wanted))
 
 
-def _fewer_partitions(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
-    stage, now = profile.attempt.stage, len(bench.lengths[profile.attempt.stage.id])
+def _fewer_partitions(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
+    stage, now = figures.attempt.stage, len(bench.lengths[figures.attempt.stage.id])
     wanted = max(2 * sum(bench.executors), 1)
     if wanted < now:
-        name, text = partitions_option(bench, profile.attempt)
+        name, text = partitions_option(bench, figures.attempt)
         what = f"{text} {wanted:,} partitions in stage {stage.id} instead of {now:,}"
         yield Idea(what, f"stage/{stage.id}", name, now, wanted, OWN, spread(bench, stage.id, wanted))
 
@@ -313,29 +313,29 @@ def partitions_option(bench: Bench, attempt: StageAttempt) -> tuple[str, str]:
 # ------------------------------------------------------------------ stragglers, memory, failures
 
 
-def copies_of(bench: Bench, profile: Profile) -> Copies:
+def copies_of(bench: Bench, figures: Figures) -> Copies:
     """How long copies take of tasks that have no more data than others: the median."""
-    stage, usual = profile.attempt.stage.id, profile.median + bench.again.delays.overhead
-    return {stage: {int(profile.good.column("index")[row]): usual for row in profile.stragglers.tolist()}}
+    stage, usual = figures.attempt.stage.id, figures.median + bench.again.delays.overhead
+    return {stage: {int(figures.good.column("index")[row]): usual for row in figures.stragglers.tolist()}}
 
 
-def _speculation(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _speculation(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     if bench.conf.text("spark.speculation") == "true" or len(set(bench.hosts)) < 2:
         return  # it had its chance; a copy goes to another host
-    stage = profile.attempt.stage.id
+    stage = figures.attempt.stage.id
     what = f"speculation: a copy of stage {stage}'s straggler on another host (if it takes the median there)"
-    copies = copies_of(bench, profile)
+    copies = copies_of(bench, figures)
     yield Idea(what, f"stage/{stage}", "spark.speculation", "false", "true", OWN, copies=copies)
 
 
-def _without_node(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _without_node(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     """Without the slow executor: its tasks take what they take elsewhere, on fewer slots."""
     name = cause.object.partition("/")[2]
-    executors = profile.good.column("executor").tolist()
-    here = {row for row, place in enumerate(executors) if profile.good.names[place] == name}
-    indices = profile.good.column("index").tolist()
+    executors = figures.good.column("executor").tolist()
+    here = {row for row, place in enumerate(executors) if figures.good.names[place] == name}
+    indices = figures.good.column("index").tolist()
     slow = {indices[row] for row in here}
-    own, stage = bench.lengths[profile.attempt.stage.id], profile.attempt.stage.id
+    own, stage = bench.lengths[figures.attempt.stage.id], figures.attempt.stage.id
     others = sorted(length for row, length in enumerate(own) if row not in slow)
     if not others or len(bench.executors) < 2:
         return
@@ -354,11 +354,11 @@ def _without_node(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Id
     )
 
 
-def _memory(bench: Bench, profile: Profile, cause: Finding) -> Iterator[Idea]:
+def _memory(bench: Bench, figures: Figures, cause: Finding) -> Iterator[Idea]:
     """If the heap were large enough: without GC beyond a little, and a third less of what tasks that spill take."""
-    stage = profile.attempt.stage.id
+    stage = figures.attempt.stage.id
     own = list(bench.lengths[stage])
-    for task in profile.good:
+    for task in figures.good:
         if task.index < len(own):
             saved = task.gc_ms * 9 // 10 + (task.run_ms // 3 if task.memory_spilled_bytes else 0)
             own[task.index] = max(own[task.index] - saved, own[task.index] // 4)

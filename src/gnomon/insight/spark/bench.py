@@ -16,7 +16,7 @@ from gnomon.control.batch.play import play
 from gnomon.control.batch.rules import Rules
 from gnomon.control.batch.spans import counts_only, span_ns
 from gnomon.insight.job_runs import job_runs
-from gnomon.insight.spark.profile import slots_of
+from gnomon.insight.spark.figures import slots_of
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
 from gnomon.model.resources import Resources

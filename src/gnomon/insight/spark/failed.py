@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gnomon.insight.explain.phrases import Numbers, counted
+from gnomon.insight.spark.figures import Finding
 from gnomon.insight.spark.meanings import of_failure
-from gnomon.insight.spark.profile import Finding
 from gnomon.insight.spark.words import time
 from gnomon.systems.spark.application import StageAttempt
 

@@ -26,9 +26,9 @@ from gnomon.insight.spark.advice import (
 )
 from gnomon.insight.spark.bench import Bench, bench_of
 from gnomon.insight.spark.events import links, mishaps
+from gnomon.insight.spark.figures import Finding
 from gnomon.insight.spark.idleness import idleness
 from gnomon.insight.spark.path import Part, critical_path, parts
-from gnomon.insight.spark.profile import Finding
 from gnomon.insight.spark.repairs import repairs
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.tables import NOTHING, cut, name_of

@@ -9,10 +9,10 @@ from gnomon.insight.explain.phrases import counted
 from gnomon.insight.listing import Listing
 from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.events import links, mishaps, outputs_on
+from gnomon.insight.spark.figures import median_of
 from gnomon.insight.spark.idle import idle_executors
 from gnomon.insight.spark.meanings import of_failure, of_loss
 from gnomon.insight.spark.path import critical_path, parts
-from gnomon.insight.spark.profile import median_of
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, where_time_went, why_slow
 from gnomon.insight.spark.subjects import Subject, rows_of

@@ -12,8 +12,8 @@ from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.advice import Tell, base_ms, ideas_for, ideas_for_all, joins, silent, tried
 from gnomon.insight.spark.bench import bench_of
 from gnomon.insight.spark.events import links, mishaps
+from gnomon.insight.spark.figures import Finding
 from gnomon.insight.spark.path import critical_path
-from gnomon.insight.spark.profile import Finding
 from gnomon.insight.spark.slow import findings
 from gnomon.insight.spark.story_app import Cause, told, why_slow
 from gnomon.insight.spark.tables import name_of, stages, state_of, summary_of_tasks

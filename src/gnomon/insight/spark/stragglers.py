@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from gnomon.insight.explain.phrases import Numbers
-from gnomon.insight.spark.profile import Finding, Profile, median_of
+from gnomon.insight.spark.figures import Figures, Finding, median_of
 from gnomon.insight.spark.words import share, size, time
 from gnomon.systems.spark.tasks import IntArray
 
@@ -18,98 +18,98 @@ SLOW_NODE_E2: Final = 150
 """An executor is slow whose median task takes so many hundredths of the median elsewhere."""
 
 
-def stragglers(profile: Profile) -> Iterator[Finding]:
+def stragglers(figures: Figures) -> Iterator[Finding]:
     """The worst of those that have more data than others, and the worst of the others."""
-    rows = profile.stragglers
-    if not len(rows) or len(profile.good) < 2:
+    rows = figures.stragglers
+    if not len(rows) or len(figures.good) < 2:
         return
-    skewed = np.array([_ratio(profile, row) >= SKEW_DATA for row in rows.tolist()])
+    skewed = np.array([_ratio(figures, row) >= SKEW_DATA for row in rows.tolist()])
     for group in (rows[skewed], rows[~skewed]):
         if len(group):
-            yield _because(profile, int(group[0]), _cost(profile, group), len(group))
+            yield _because(figures, int(group[0]), _cost(figures, group), len(group))
 
 
-def _cost(profile: Profile, rows: IntArray) -> int:
+def _cost(figures: Figures, rows: IntArray) -> int:
     """How much earlier the last task ended if some took no longer than the median."""
-    others = np.setdiff1d(np.arange(len(profile.good)), rows)
-    finish, launch = profile.good.column("finish_ms"), profile.good.column("launch_ms")
-    fair = max(int(finish[others].max(initial=0)), int((launch[rows] + profile.median).max()))
+    others = np.setdiff1d(np.arange(len(figures.good)), rows)
+    finish, launch = figures.good.column("finish_ms"), figures.good.column("launch_ms")
+    fair = max(int(finish[others].max(initial=0)), int((launch[rows] + figures.median).max()))
     return max(0, int(finish.max()) - fair)
 
 
-def _ratio(profile: Profile, row: int) -> float:
+def _ratio(figures: Figures, row: int) -> float:
     """How many times the median of the data a task has, in bytes or records."""
     found = 0.0
-    for column in (profile.data, profile.records):
+    for column in (figures.data, figures.records):
         own, median = int(column[row]), median_of(column)
         found = max(found, own / median if median else float(own > 0) * SKEW_DATA)
     return found
 
 
-def _because(profile: Profile, row: int, cost: int, alike: int) -> Finding:
+def _because(figures: Figures, row: int, cost: int, alike: int) -> Finding:
     """Why a task takes so long: its data, its node, or what else the metrics show."""
-    task = profile.good[row]
+    task = figures.good[row]
     numbers: Numbers = {
         "longest_s": task.duration_ms / 1000,
-        "median_s": profile.median / 1000,
+        "median_s": figures.median / 1000,
         "stragglers": alike,
-        "tasks": len(profile.good),
+        "tasks": len(figures.good),
     }
     name = (
-        f"task {task.index} ({time(task.duration_ms)}, the median of {len(profile.good):,} is {time(profile.median)})"
+        f"task {task.index} ({time(task.duration_ms)}, the median of {len(figures.good):,} is {time(figures.median)})"
     )
-    where = f"task/{profile.attempt.stage.id}.{task.index}"
-    if _ratio(profile, row) >= SKEW_DATA:
-        return _skew(profile, row, Finding("skew", where, name, cost, numbers))
-    slow = _slow_executor(profile, row)
+    where = f"task/{figures.attempt.stage.id}.{task.index}"
+    if _ratio(figures, row) >= SKEW_DATA:
+        return _skew(figures, row, Finding("skew", where, name, cost, numbers))
+    slow = _slow_executor(figures, row)
     if slow is not None:
         executor, host, mine, elsewhere = slow
         text = f"{name} ran on executor {executor} ({host}), where tasks take {time(mine)} and elsewhere "
         text += f"{time(elsewhere)}, with as much data: that node is slow"
         return Finding("slow-node", f"executor/{executor}", text, cost, numbers)
-    rule, why = _inside(profile, row)
+    rule, why = _inside(figures, row)
     return Finding(rule, where, f"{name} has no more data than others; {why}", cost, numbers)
 
 
-def _skew(profile: Profile, row: int, finding: Finding) -> Finding:
+def _skew(figures: Figures, row: int, finding: Finding) -> Finding:
     """A task that has more data than others: a hot key, a larger piece of a file, or a cached block that is gone."""
-    task, cached = profile.good[row], [rdd for rdd in profile.attempt.stage.rdds if rdd.cached]
-    own, records = int(profile.data[row]), int(profile.records[row])
+    task, cached = figures.good[row], [rdd for rdd in figures.attempt.stage.rdds if rdd.cached]
+    own, records = int(figures.data[row]), int(figures.records[row])
     read = task.shuffle_read_bytes or task.read_records
     numbers: Numbers = {
         **finding.numbers,
         "bytes": own,
-        "median_bytes": median_of(profile.data),
+        "median_bytes": median_of(figures.data),
         "records": records,
-        "median_records": median_of(profile.records),
+        "median_records": median_of(figures.records),
     }
     if not read and cached:
         text = f"{finding.text} read {records:,} records where the median task read {numbers['median_records']:,}: its "
         text += f"partition of {_short(cached[0].name)} was not in the cache any more, and was computed again"
         return Finding("cache-miss", finding.object, text, finding.cost_ms, numbers)
-    of_all = share(records, int(profile.records.sum())) if records else share(own, int(profile.data.sum()))
-    median = f"{size(median_of(profile.data))} and {median_of(profile.records):,} records"
+    of_all = share(records, int(figures.records.sum())) if records else share(own, int(figures.data.sum()))
+    median = f"{size(median_of(figures.data))} and {median_of(figures.records):,} records"
     text = f"{finding.text} reads {size(own)} and {records:,} records, the median task {median}: partition "
     text += f"{task.partition} has {of_all} of the stage's data"
     text += ", so one hot key or few are in it" if read else ": a file or split that is larger than the others"
     return Finding("skew" if read else "uneven-input", finding.object, text, finding.cost_ms, numbers)
 
 
-def _slow_executor(profile: Profile, row: int) -> tuple[str, str, int, int] | None:
+def _slow_executor(figures: Figures, row: int) -> tuple[str, str, int, int] | None:
     """The executor of a task, if the tasks on it are slower than the same elsewhere."""
-    executors = profile.good.column("executor")
+    executors = figures.good.column("executor")
     here = executors == executors[row]
     if here.all() or here.sum() < 2:
         return None
-    mine, elsewhere = median_of(profile.duration[here]), median_of(profile.duration[~here])
+    mine, elsewhere = median_of(figures.duration[here]), median_of(figures.duration[~here])
     if mine * 100 < SLOW_NODE_E2 * elsewhere:
         return None
-    return profile.good.executor(row), profile.good.host(row), mine, elsewhere
+    return figures.good.executor(row), figures.good.host(row), mine, elsewhere
 
 
-def _inside(profile: Profile, row: int) -> tuple[str, str]:
+def _inside(figures: Figures, row: int) -> tuple[str, str]:
     """What a task did with its time."""
-    task = profile.good[row]
+    task = figures.good[row]
     cpu = task.cpu_ns // 1_000_000
     spent = {
         "gc": (task.gc_ms, f"{time(task.gc_ms)} of it is GC"),
@@ -128,7 +128,7 @@ def _inside(profile: Profile, row: int) -> tuple[str, str]:
             "most of it is the driver's (scheduler delay)",
         ),
     }
-    if task.task_id in profile.fresh:
+    if task.task_id in figures.fresh:
         return (
             "warm-up",
             "it is the first task on its slot, where all had still to be started (JVM, classes, Python worker)",

@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Profile:
+class Figures:
     """An attempt with the figures that causes are judged by. Times in ms; ``wall``: from the first launch to the last
     finish; ``slots``: how many tasks the executors took at a time; ``fresh``: the first tasks of each executor."""
 
@@ -52,7 +52,7 @@ class Profile:
         return found[np.argsort(-self.duration[found], kind="stable")]
 
 
-def profile_of(application: Application, attempt: StageAttempt) -> Profile | None:
+def figures_of(application: Application, attempt: StageAttempt) -> Figures | None:
     """The figures of an attempt; None where none of its tasks succeeded."""
     good = attempt.tasks.succeeded
     if not len(good):
@@ -62,7 +62,7 @@ def profile_of(application: Application, attempt: StageAttempt) -> Profile | Non
     records = good.column("read_records") + good.column("input_records")
     wall = int(attempt.tasks.column("finish_ms").max() - attempt.tasks.column("launch_ms").min())
     fresh = first_tasks(application)
-    return Profile(attempt, good, duration, data, records, median_of(duration), wall, slots_of(application), fresh)
+    return Figures(attempt, good, duration, data, records, median_of(duration), wall, slots_of(application), fresh)
 
 
 @lru_cache(maxsize=1)
