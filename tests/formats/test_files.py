@@ -153,7 +153,7 @@ def test_what_is_kept_is_decompressed_up_to_where_it_is_cut_off(tmp_path: Path, 
     (tmp_path / "file").write_bytes(packed)
 
     def read(path: Path) -> list[str]:
-        found = []
+        found: list[str] = []
         with pytest.raises(files.CutOff):
             found.extend(line for line in files.open_text(path))
         return found

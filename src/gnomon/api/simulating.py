@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 
 from gnomon.api.endless import functions_end
-from gnomon.api.endless import functions_end
 from gnomon.api.run import Run
 from gnomon.api.systems import SYSTEMS
 from gnomon.backends.processes import side_by_side
@@ -104,12 +103,6 @@ def _few_looks_for_garbage(scenario: Scenario) -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _functions_watched(scenario: Scenario) -> AbstractContextManager[None]:
-    """Functions of the user run in this process: one that never ends is not to hang it."""
-    batch = batch_of(scenario)
-    return functions_end() if batch is not None and batch.execution.has_functions else nullcontext()
 
 
 def _functions_watched(scenario: Scenario) -> AbstractContextManager[None]:

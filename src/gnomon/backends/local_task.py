@@ -139,7 +139,7 @@ def _failure(error: BaseException, stage: PlanStage, index: int) -> Failed | Inp
     if isinstance(error, OSError) and error.errno in _FULL and not _is_users(error):
         return Failed((f"{root.name}: its output cannot be written: {error.strerror}",))
     found = failed(error, root, index)
-    if found.file:
+    if isinstance(found, InputError) and found.file:
         return found
     return Failed(tuple(str(found).splitlines()))
 
