@@ -163,6 +163,31 @@ def test_over_time_limit_lets_them_run_on(scenario: Make) -> None:
     assert ran.state("1") is State.DONE
 
 
+@pytest.mark.parametrize(("limit_min", "state"), [(5, State.KILLED), (20, State.KILLED), (60, State.DONE)])
+def test_a_limit_that_is_changed_while_a_job_runs_counts(scenario: Make, limit_min: int, state: State) -> None:
+    """scontrol(1), TimeLimit: counted from the start; looked at each 30 s."""
+    ran = Ran(
+        scenario(
+            f"@0s ann sbatch -n1 -t 10 --wrap x   # runs 30m\n@60s root scontrol update JobId=1 TimeLimit={limit_min}\n"
+        )
+    )
+    assert ran.state("1") is state
+    assert 0 <= ran.end_s("1") - ran.start_s("1") - 60 * min(limit_min, 30) <= 30
+
+
+def test_a_longer_limit_counts_after_a_job_has_stood_still(scenario: Make) -> None:
+    ran = Ran(
+        scenario(
+            "@0s   ann  sbatch -n1 -t 60 --wrap x   # runs 30m\n"
+            "@60s  root scontrol suspend 1\n"
+            "@360s root scontrol resume 1\n"
+            "@400s root scontrol update JobId=1 TimeLimit=120\n"
+        )
+    )
+    assert ran.state("1") is State.DONE
+    assert ran.end_s("1") - ran.start_s("1") == 35 * 60
+
+
 def test_at_most_so_many_tasks_of_an_array_run_at_once(scenario: Make) -> None:
     """``%2`` (sbatch(1), --array)."""
     ran = Ran(scenario("@0s ann sbatch -a 1-5%2 -n1 -t 10 --wrap x # runs 2m\n"))

@@ -176,12 +176,15 @@ class Machine:
         self._left[job] -= (self.state.now_ns - max(job.start_ns, job.turn_ns)) / SECOND
 
     def resume(self, job: Job) -> None:
-        """They go on; or its limit is another one."""
-        if job in self._ends:  # it ran all the time
-            self.cancel(self._ends.pop(job))
-            self._left[job] -= (self.state.now_ns - max(job.start_ns, job.turn_ns)) / SECOND
+        """They go on."""
         job.turn_ns = self.state.now_ns
         self._plan(job)
+
+    def relimit(self, job: Job) -> None:
+        """Its limit is another one: it may end at another time."""
+        if job in self._ends:  # else it stands still
+            self.suspend(job)
+            self.resume(job)
 
 
 def _warning(text: str) -> tuple[str, int]:

@@ -20,7 +20,7 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.recovery.retry import Answer
 from gnomon.systems.slurm.cluster import lifecycle, nodes
-from gnomon.systems.slurm.cluster.job import CANCELLED, NODE_FAIL, PREEMPTED, RUNNING, SUSPENDED, TIMEOUT, Job
+from gnomon.systems.slurm.cluster.job import CANCELLED, NODE_FAIL, PREEMPTED, SUSPENDED, TIMEOUT, Job
 from gnomon.systems.slurm.controller import minutes
 from gnomon.systems.slurm.controller.books import books
 from gnomon.systems.slurm.controller.commands import command
@@ -79,7 +79,8 @@ class SlurmScheduler(Placer):
         self._came: set[int] = set()
         self._refused: dict[int, str] = {}
         self._requeues: dict[Job, bool] = {}
-        self._left: dict[Job, int] = {}  # of those who stand still, how long they run on afterwards
+        self._natural: dict[Job, int] = {}  # when those who run end by themselves
+        self._stands: dict[Job, tuple[int, int]] = {}  # since when one stands still, and how long it runs on then
         self._arranging = False
         self._taken_up: set[int] = set()
         arrange(self.state, native.reservations)
@@ -110,24 +111,26 @@ class SlurmScheduler(Placer):
     def start(self, job: Job, cause: str) -> None:
         """A job begins on its nodes, for as long as it runs, or until the check after its limit."""
         w, task = self._board.room(), job.task
-        self._left.pop(job, None)
-        run_ns, status = int(self._work.duration_ns[task]), job.request.exit_code
-        limit = limit_ns(self.state, job)
-        check = self.controller.next_check_ns(limit) if limit < NEVER else NEVER
-        natural = min(self._board.now + run_ns, NEVER)
-        killed = check < natural
-        w.duration[task] = min(check if killed else natural, NEVER) - self._board.now
-        w.fate[task] = int(Kind.KILL if killed else Kind.END)
+        self._stands.pop(job, None)
+        self._natural[job] = min(self._board.now + int(self._work.duration_ns[task]), NEVER)
+        w.duration[task] = self._end_ns(job) - self._board.now
         row = max(self._row.get(job, -1), int(w.arrive_row[task]))
         self._board.start_here(task, self._node_at[job.allocation.nodes[0]], 0, row)
         begun = int(self._board.w.start_row[task])
         details: dict[str, int | str] = {"scheduler": cause}
         if len(job.allocation.nodes) > 1:
             details["nodes"] = compress(self.state.names(list(job.allocation.nodes)))
-        if status:
-            details["exit"] = status
+        if job.request.exit_code:
+            details["exit"] = job.request.exit_code
         self._board.details[begun] = details
         minutes.watch(self.state, job, self.controller.next_check_ns, lambda why: self._used_up(job, why))
+
+    def _end_ns(self, job: Job) -> int:
+        """When a running job ends, and how: by itself, or at the check after its limit."""
+        limit, natural = limit_ns(self.state, job), self._natural[job]
+        check = self.controller.next_check_ns(max(limit, self._board.now)) if limit < NEVER else NEVER
+        self._board.w.fate[job.task] = int(Kind.KILL if check < natural else Kind.END)
+        return min(check, natural)
 
     def _used_up(self, job: Job, why: str) -> None:
         self._board.row(Kind.EVENT, task=job.task, details={"message": why})
@@ -179,20 +182,24 @@ class SlurmScheduler(Placer):
 
     def suspend(self, job: Job) -> None:
         """A running job stands still."""
-        w = self._board.w
-        left = int(w.start[job.task]) + int(w.duration[job.task]) - self._board.now
-        self._left[job] = left
+        w, now = self._board.w, self._board.now
+        self._stands[job] = now, int(w.start[job.task]) + int(w.duration[job.task]) - now
         self._board.retime(job.task, NEVER)
         self._board.row(Kind.SPEED, task=job.task, reason=Reason.QUOTA, value=0, cause=int(w.start_row[job.task]))
 
     def resume(self, job: Job) -> None:
-        """It goes on; or its limit is another one."""
-        w = self._board.w
-        left = self._left.pop(job, 0) if job.state == RUNNING else 0
+        """It goes on."""
+        since, left = self._stands.pop(job, (0, 0))
         if left > 0:
-            self._board.retime(job.task, min(self._board.now + left, NEVER))
+            now = self._board.now
+            self._natural[job] = min(self._natural[job] + now - since, NEVER)
+            self._board.retime(job.task, min(now + left, NEVER))
             self._board.row(Kind.SPEED, task=job.task, reason=Reason.FULL_SPEED, value=10_000)
-            w.duration[job.task] = self._board.now + left - int(w.start[job.task])
+
+    def relimit(self, job: Job) -> None:
+        """Its limit is another one: it may end at another time. One that stands still ends as it was to."""
+        if job not in self._stands and not job.configuring:
+            self._board.retime(job.task, self._end_ns(job))
 
     # ------------------------------------------------------------------ the placer
 
@@ -287,7 +294,8 @@ class SlurmScheduler(Placer):
     def _forget(self, job: Job) -> None:
         self._row.pop(job, None)
         self._requeues.pop(job, None)
-        self._left.pop(job, None)
+        self._stands.pop(job, None)
+        self._natural.pop(job, None)
 
     def _lost(self, world: int, row: int) -> None:
         self.state.now_ns = self._board.now

@@ -64,6 +64,10 @@ class World(Protocol):
         """It goes on."""
         ...
 
+    def relimit(self, job: Job) -> None:
+        """The limit of a job that has nodes is another one."""
+        ...
+
 
 @dataclass(eq=False)
 class Partition:

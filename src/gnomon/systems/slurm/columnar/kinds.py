@@ -42,6 +42,8 @@ class Nobody:
 
     def resume(self, job: Job) -> None: ...
 
+    def relimit(self, job: Job) -> None: ...
+
 
 @dataclass(frozen=True)
 class Kind:

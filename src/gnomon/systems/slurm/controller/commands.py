@@ -298,7 +298,7 @@ def _update_job(state: State, job: Job, pairs: dict[str, str], user: str) -> Non
             job.limit_min = -1 if (minutes := limit_minutes(value)) is None else minutes
             if job.runs:
                 state.set_end(job, job.start_ns + job.limit_min * MINUTE if job.limit_min >= 0 else 0)
-                state.world.resume(job)
+                state.world.relimit(job)
         elif key in ("partition", "qos", "account"):
             names = tuple(value.split(","))
             if key == "partition":
