@@ -1,7 +1,9 @@
 # The few commands of this project. `make` alone lists them.
 
-PYTHON ?= python3
-BENCH  ?=
+PYTHON  ?= python3
+BENCH   ?=
+READER  ?= traces
+MINUTES ?= 20
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -21,7 +23,7 @@ define resolve
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test conformance fidelity lint bench docs screens lock clean
+.PHONY: help setup demo test conformance fidelity lint bench fuzz docs screens lock clean
 
 help: ## list these commands
 	@echo "usage: make COMMAND [PYTHON=python3.12]"
@@ -56,6 +58,10 @@ lint: $(READY) ## check form, types and import rules
 
 bench: $(READY) ## measure speed (BENCH="batch slurm": only these), and write docs/performance.md and the table in README.md
 	$(BIN)/python -m benchmarks $(BENCH)
+
+fuzz: $(READY) ## look for inputs that a reader must not choke on (READER=traces MINUTES=20)
+	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
+	$(BIN)/python -m tests.fuzz $(READER) --minutes $(MINUTES)
 
 docs: $(DOCS)/ready ## build the documentation as a site, site/index.html; broken links and missing pages fail
 	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 $(DOCS)/bin/mkdocs build --strict --quiet
