@@ -245,6 +245,29 @@ def test_an_output_that_exists_is_left_alone(job: Job, tmp_path: Path) -> None:
         run(path)
 
 
+@pytest.mark.parametrize(
+    ("work", "told"), [("job.work", "job.work: another process runs a job here"), ("other", "another process writes")]
+)
+def test_a_run_beside_another_one_is_refused_and_does_no_harm(job: Job, tmp_path: Path, work: str, told: str) -> None:
+    """It comes when the first one has moved an output to where it stays, and must not move it back."""
+    path, refused = job(COUNT + '.sink("out")'), []
+    move = Path.replace
+
+    def moved(source: Path, target: str | Path) -> Path:
+        done = move(source, target)
+        if Path(target) == tmp_path / "out" / "part-r-00000":
+            with pytest.raises(InputError, match=told):
+                run(path, work=tmp_path / work)
+            refused.append(work)
+        return done
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "replace", moved)
+        run(path)
+    assert refused == [work]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["_SUCCESS", "part-r-00000", "part-r-00001"]
+
+
 def test_too_little_memory_is_told_with_how_much_is_needed(job: Job) -> None:
     with pytest.raises(InputError, match="--memory: too little, found '64Mi'; allowed: at least 136Mi"):
         run(job(COUNT + ".collect()"), memory=64 << 20)

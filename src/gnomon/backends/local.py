@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -117,8 +118,10 @@ def run(
     limit = options.limit()
     sinks = {stage.number: _sink(stage, options.folder) for stage in plan.run if _path(stage)}
     for sink in sinks.values():
-        sink.open()
-    with Manifest(options.work, identity) as manifest:
+        sink.check()
+    with Manifest(options.work, identity) as manifest, ExitStack() as stack:
+        for sink in sinks.values():
+            stack.enter_context(sink.open())
         if not manifest.done:
             for sink in sinks.values():
                 sink.clear()

@@ -6,7 +6,11 @@ the job commits, and ``_SUCCESS`` is the only sign that all are there.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,18 +32,31 @@ class Sink:
         """The name of a task's output until the job commits."""
         return self.folder / TEMPORARY / f"part-{self.kind}-{index:05}"
 
-    def open(self) -> None:
-        """Be ready for outputs; those that a commit had moved when it was cut off are put back.
-
-        Raises InputError where something else is there: what is written is never written over.
-        """
+    def check(self) -> None:
+        """Raise InputError where something else is there: what is written is never written over."""
         temporary = self.folder / TEMPORARY
         there = self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir()))
         if there and not (temporary.is_dir() and not (self.folder / SUCCESS).exists()):
             raise InputError("the output exists already; remove it, or name another one", file=str(self.folder))
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Be ready for outputs; those that a commit had moved when it was cut off are put back.
+
+        Raises InputError as :meth:`check` does, and where another process writes.
+        """
+        self.check()
+        temporary = self.folder / TEMPORARY
         temporary.mkdir(parents=True, exist_ok=True)
-        for path in self.folder.glob("part-*"):
-            path.replace(temporary / path.name)
+        lock = os.open(temporary, os.O_RDONLY)
+        try:
+            _lock(lock, self.folder)
+            self.check()  # once more: another one may have come to its end before the lock
+            for path in self.folder.glob("part-*"):
+                path.replace(temporary / path.name)
+            yield
+        finally:
+            os.close(lock)
 
     def clear(self) -> None:
         """Remove the outputs of a job that was another one."""
@@ -53,3 +70,10 @@ class Sink:
             path.replace(self.folder / path.name)
         (self.folder / SUCCESS).touch()
         shutil.rmtree(self.folder / TEMPORARY)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError("another process writes here", file=str(folder)) from None
