@@ -63,11 +63,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         here = posixpath.dirname(page.file.src_uri) or "."
         return f"{found[1]}{posixpath.relpath(target, here)}{found[3]}"
 
-    return LINK.sub(turned, indented(markdown))
+    return LINK.sub(turned, adapted(markdown))
 
 
-def indented(markdown: str) -> str:
-    """What belongs to an item of a list, further in: a code host asks for two spaces, the generator for four."""
+def adapted(markdown: str) -> str:
+    """A page as the generator reads it, where a code host reads it otherwise: what belongs to an item of a list is
+    indented by four spaces, not two; a bar in the code of a table is not escaped."""
     lines, fenced, more = [], False, 0
     for line in markdown.splitlines():
         inner = len(line) - len(line.lstrip(" "))
@@ -78,6 +79,7 @@ def indented(markdown: str) -> str:
         elif fenced:
             lines.append(" " * more + line if line else line)
         else:
+            line = re.sub("`[^`]*`", lambda code: code[0].replace(r"\|", "|"), line) if line.startswith("|") else line
             lines.append(f"    {line[inner:]}" if inner in (2, 3) else line)
     return "\n".join(lines)
 
