@@ -16,7 +16,7 @@ from gnomon.api import simulate
 from gnomon.api.chaos import Chaos, Options, chaos, with_faults
 from gnomon.api.chaos_state import scenario_digest
 from gnomon.control.faults.checks import check
-from gnomon.engine.journal import records
+from gnomon.engine.journal import Journal, records
 from gnomon.engine.log import Kind, Log
 from gnomon.model.errors import InputError, InvariantError
 from gnomon.model.fault import Failure, Fault
@@ -157,6 +157,26 @@ def test_a_state_that_ends_in_half_a_record_is_read(tmp_path: Path) -> None:
     assert facts(chaos(cluster(), replace(TWICE, state=state))) == facts(chaos(cluster(), TWICE))
     state.write_bytes(b'0123abcd {"gnomon_ch')  # killed at the very first record
     assert facts(chaos(cluster(), replace(TWICE, state=state))) == facts(chaos(cluster(), TWICE))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"faults": [["crash", 5, [], ["n1"], [], 1]], "verdicts": [], "hit": [], "rows": 7},
+        {"faults": [["no such", 5, 7, ["n1"], [], 1]], "verdicts": [], "hit": [], "rows": 7},
+        {"faults": [], "verdicts": [[True, 5, [], 0]], "hit": [], "rows": 7},
+        {"faults": [], "verdicts": [], "hit": [{}], "rows": 7},
+        {"faults": 3, "verdicts": [], "hit": [], "rows": 7},
+        {"events": []},
+    ],
+)
+def test_a_record_that_is_none_is_refused(record: dict[str, object], tmp_path: Path) -> None:
+    options = replace(TWICE, state=tmp_path / "state", runs=1)
+    chaos(cluster(), options)
+    with Journal(tmp_path / "state") as journal:
+        journal.append(record)
+    with pytest.raises(InputError, match="is not a state of gnomon chaos"):
+        chaos(cluster(), options)
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/null", "pipe"])

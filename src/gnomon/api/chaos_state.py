@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -125,13 +126,21 @@ def _record(schedule: Schedule, result: Result) -> dict[str, Any]:
 
 def _result(record: Mapping[str, Any], path: Path) -> tuple[Schedule, Result]:
     try:
-        schedule = tuple(
-            Failure(Fault(kind), at, length, tuple(targets), tuple(others), amount)
-            for kind, at, length, targets, others, amount in record["faults"]
-        )
-        verdicts = tuple(
-            Verdict(holds, found, tuple(rows), task, near) for holds, found, rows, task, near in record["verdicts"]
-        )
-        return schedule, Result(verdicts, frozenset(record["hit"]), record["rows"])
-    except (KeyError, TypeError, ValueError):
+        faults, verdicts, hit, rows = _kept().validate_python([record[name] for name in _FIELDS])
+        schedule = tuple(Failure(Fault(kind), *rest) for kind, *rest in faults)
+        return schedule, Result(tuple(Verdict(*verdict) for verdict in verdicts), hit, rows)
+    except (KeyError, ValueError):
         raise _none(path) from None
+
+
+_FIELDS: Final = ("faults", "verdicts", "hit", "rows")
+_Fault = tuple[str, int, int, tuple[str, ...], tuple[str, ...], int]
+_Verdict = tuple[bool, str, tuple[int, ...], int, int]
+
+
+@cache
+def _kept() -> Any:
+    """What the fields of a record are, as JSON has them."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[tuple[_Fault, ...], tuple[_Verdict, ...], frozenset[int], int])
