@@ -22,6 +22,15 @@ define resolve
        --generate-hashes --no-header --no-emit-index-url --no-emit-find-links; } > $(1).new && mv $(1).new $(1)
 endef
 
+define needs_python
+@command -v $(PYTHON) >/dev/null || { \
+	    echo "$(PYTHON) is not found. Gnomon needs Python 3.11, 3.12 or 3.13: make setup PYTHON=python3.12" >&2; exit 1; }
+@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { \
+	    echo "$(PYTHON) is `$(PYTHON) --version 2>&1`. Gnomon needs 3.11, 3.12 or 3.13: make setup PYTHON=python3.12" >&2; exit 1; }
+@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	    echo "$(PYTHON) lacks venv or pip. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test conformance fidelity lint bench fuzz docs screens lock clean
 
@@ -82,6 +91,7 @@ clean: ## remove all that these commands made
 
 # What builds the site only reads the source, and needs nothing of what the project itself is installed with.
 $(DOCS)/ready: $(DOCS_LOCK)
+	$(needs_python)
 	@echo "Installing into $(DOCS) (once, half a minute) ..."
 	@$(PYTHON) -m venv --clear $(DOCS)
 	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(DOCS_LOCK)
@@ -89,12 +99,7 @@ $(DOCS)/ready: $(DOCS_LOCK)
 
 # Made anew whenever the versions or the package's own description change.
 $(READY): $(LOCK) pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { \
-	    echo "$(PYTHON) is not found. Gnomon needs Python 3.11, 3.12 or 3.13: make setup PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || { \
-	    echo "$(PYTHON) is `$(PYTHON) --version 2>&1`. Gnomon needs 3.11, 3.12 or 3.13: make setup PYTHON=python3.12" >&2; exit 1; }
-	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
-	    echo "$(PYTHON) lacks venv or pip. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(needs_python)
 	@echo "Installing into $(VENV) (once, about a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
