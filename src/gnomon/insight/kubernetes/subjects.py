@@ -9,6 +9,7 @@ from typing import Final
 from gnomon.insight.explain.subjects import CANDIDATES_MAX
 from gnomon.model.errors import InputError, nearest
 from gnomon.systems.kubernetes.api.objects import Owner, Pod
+from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.api.snapshot import Objects
 
 POD_WORDS: Final = ("pod", "pods", "po", "task")
@@ -107,7 +108,7 @@ def owner_of(pod: Pod, objects: Objects) -> tuple[str, str]:
                 return one.owner.kind, one.owner.name
         if any((one.namespace, one.name) == (pod.namespace, name) for one in objects.deployments):
             return "Deployment", name
-        digest = pod.labels.get("pod-template-hash", "")
+        digest = pod.labels.get(HASH_LABEL, "")
         if digest and name.endswith(f"-{digest}"):
             return "Deployment", name.removesuffix(f"-{digest}")
     return kind, name

@@ -19,11 +19,10 @@ from gnomon.insight.kubernetes.moment import Moment
 from gnomon.insight.kubernetes.subjects import owner_of
 from gnomon.systems.kubernetes.api.objects import Node, Pod, PodSpec
 from gnomon.systems.kubernetes.api.profile import PreemptionArgs, Settings
+from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.scheduler.cycle import Attempt, Scheduler
 from gnomon.systems.kubernetes.scheduler.preemption import Candidate
 from gnomon.systems.kubernetes.scheduler.state import Ints, Placed, State, Surroundings
-
-HASH = "pod-template-hash"
 
 TRIALS_MAX = 400
 """How many changes are tried at most."""
@@ -168,8 +167,10 @@ class Bench:
             return False
         if (mine.kind, mine.name) == (its.kind, its.name) or {mine.name, its.name} <= self._sets:
             return True
-        stems = [one.owner.name.removesuffix(f"-{one.labels.get(HASH, '-')}") for one in (self.pod, other) if one.owner]
-        return mine.kind == its.kind == "ReplicaSet" and HASH in other.labels and stems[0] == stems[1]
+        stems = [
+            one.owner.name.removesuffix(f"-{one.labels.get(HASH_LABEL, '-')}") for one in (self.pod, other) if one.owner
+        ]
+        return mine.kind == its.kind == "ReplicaSet" and HASH_LABEL in other.labels and stems[0] == stems[1]
 
     def preempting_strangers(self, pod: Pod) -> Candidate | None:
         """As :meth:`preempting` for a pod of another priority, which all of its workload then have."""

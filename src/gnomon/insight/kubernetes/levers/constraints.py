@@ -19,12 +19,12 @@ from gnomon.systems.kubernetes.api.constraints import (
 )
 from gnomon.systems.kubernetes.api.objects import PodSpec
 from gnomon.systems.kubernetes.api.requests import host_ports
+from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.api.selectors import with_label_keys
 
 VALUES_MAX = 12
 """How many values of a label are tried in the place of one."""
 
-HASH = "pod-template-hash"
 HONOR = "Honor"
 """nodeTaintsPolicy with which nodes do not count whose taints the pod does not tolerate, as those that are lost."""
 SKEWS = (1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 1000)
@@ -139,11 +139,11 @@ def spreads(bench: Bench) -> Iterator[Option]:
         if one.when_unsatisfiable != DO_NOT_SCHEDULE:
             continue
         place = f"topologySpreadConstraints[{one.topology_key}]"
-        digest = bench.pod.labels.get(HASH)
-        if digest is not None and HASH not in one.match_label_keys and one.label_selector is not None:
-            own = with_label_keys(one.label_selector, bench.pod.labels, (HASH,))
-            keyed = replace(one, label_selector=own, match_label_keys=(*one.match_label_keys, HASH))
-            yield _spread(bench, i, keyed, f"{place}.matchLabelKeys", (None, HASH), 0.25)
+        digest = bench.pod.labels.get(HASH_LABEL)
+        if digest is not None and HASH_LABEL not in one.match_label_keys and one.label_selector is not None:
+            own = with_label_keys(one.label_selector, bench.pod.labels, (HASH_LABEL,))
+            keyed = replace(one, label_selector=own, match_label_keys=(*one.match_label_keys, HASH_LABEL))
+            yield _spread(bench, i, keyed, f"{place}.matchLabelKeys", (None, HASH_LABEL), 0.25)
         if one.node_taints_policy != HONOR:
             honest = replace(one, node_taints_policy=HONOR)
             values_of = (one.node_taints_policy, HONOR)

@@ -16,6 +16,7 @@ from gnomon.systems.kubernetes.api.constraints import Taint, Toleration
 from gnomon.systems.kubernetes.api.objects import Container, Pod, PodSpec
 from gnomon.systems.kubernetes.api.requests import container_requests, pod_requests
 from gnomon.systems.kubernetes.api.selectors import REJECTING, tolerates
+from gnomon.systems.kubernetes.apiserver.admission import PREEMPT_LOWER
 from gnomon.systems.kubernetes.scheduler.state import NOBODY
 
 GROUPS_MAX = 6
@@ -164,7 +165,7 @@ def priorities(bench: Bench) -> Iterator[Option]:
     at all."""
     pod, state = bench.pod, bench.state
     if pod.spec.never_preempts:
-        able = replace(pod, spec=replace(pod.spec, preemption_policy="PreemptLowerPriority"))
+        able = replace(pod, spec=replace(pod.spec, preemption_policy=PREEMPT_LOWER))
         yield Option(
             kind=OWN,
             size=1.0,
@@ -172,7 +173,7 @@ def priorities(bench: Bench) -> Iterator[Option]:
             object=f"pod/{pod.key}",
             field="spec.preemptionPolicy",
             before="Never",
-            after="PreemptLowerPriority",
+            after=PREEMPT_LOWER,
             attempt=lambda: _preempts(bench, able),
         )
     nodes = state.lowest[bench.found.statuses.resolvable()]

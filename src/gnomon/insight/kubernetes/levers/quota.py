@@ -12,6 +12,7 @@ from gnomon.insight.kubernetes.levers.own import with_request
 from gnomon.insight.kubernetes.levers.scaling import replicas_of, scaled_down, workload_of
 from gnomon.insight.kubernetes.moment import Gatekeeper, is_peer, quota_key, usage_of
 from gnomon.insight.kubernetes.quota import Over, amount_of, binding, holders_of
+from gnomon.insight.kubernetes.subjects import owner_of
 from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.api.policies import LimitRange, ResourceQuota
 from gnomon.systems.kubernetes.api.snapshot import Objects
@@ -149,7 +150,7 @@ def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
         for one in moment.created
         if one.owner is not None
         and one.owner.name != (bench.pod.owner.name if bench.pod.owner else "")
-        and _deployment_name(one, moment.objects) == deployment.name
+        and owner_of(one, moment.objects) == ("Deployment", deployment.name)
         and one.namespace == deployment.namespace
     ]
     if not old or str(deployment.max_surge) in ("0", "0%"):
@@ -166,17 +167,11 @@ def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
     )
 
 
-def _deployment_name(pod: Pod, objects: Objects) -> str:
-    for one in objects.replica_sets:
-        if pod.owner is not None and (one.namespace, one.name) == (pod.namespace, pod.owner.name):
-            return one.owner.name if one.owner is not None else ""
-    return ""
-
-
 def deployment_of(pod: Pod, objects: Objects) -> Deployment | None:
     """The Deployment that a pod belongs to."""
-    name = _deployment_name(pod, objects)
-    return next((one for one in objects.deployments if (one.namespace, one.name) == (pod.namespace, name)), None)
+    kind, name = owner_of(pod, objects)
+    named = (one for one in objects.deployments if (one.namespace, one.name) == (pod.namespace, name))
+    return next(named, None) if kind == "Deployment" else None
 
 
 def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:

@@ -27,9 +27,12 @@ from gnomon.systems.kubernetes.api.descheduling import LOW, PERCENT, Descheduler
 from gnomon.systems.kubernetes.api.objects import PodDisruptionBudget
 from gnomon.systems.kubernetes.api.quantity import format_quantity
 from gnomon.systems.kubernetes.api.requests import pod_requests
+from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.api.selectors import selects
 from gnomon.systems.kubernetes.descheduler.evictor import CRITICAL_FROM
+from gnomon.systems.kubernetes.fleets.makers import INDEX_LABEL, ORDINAL_LABEL
 from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 TIMES_SHOWN = 3
 """How many evictions are told with their times."""
@@ -38,16 +41,15 @@ PLACES_SHOWN = 5
 
 _OF_ITS_CONTROLLER = frozenset(
     (
-        "pod-template-hash",
+        HASH_LABEL,
         "controller-revision-hash",
         "statefulset.kubernetes.io/pod-name",
-        "apps.kubernetes.io/pod-index",
-        "batch.kubernetes.io/job-completion-index",
+        ORDINAL_LABEL,
+        INDEX_LABEL,
     )
 )
 """Labels that controllers give, and that a selector by hand does not name."""
 
-_LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 _Layout = frozenset[tuple[tuple[int, int, int], int]]
 
 
@@ -104,7 +106,7 @@ def _layouts(ground: Ground) -> dict[int, _Layout]:
         kind, task = Kind(int(log.kind[row])), int(log.subject[row])
         if kind is Kind.START:
             where[task] = int(log.node[row])
-        elif kind in _LEFT and task >= 0:
+        elif kind in LEFT and task >= 0:
             if "plugin" in log.details.get(row, {}) and int(log.t_ns[row]) not in found:
                 counts = Counter((int(work.job[one]), int(work.shape[one]), node) for one, node in where.items())
                 found[int(log.t_ns[row])] = frozenset(counts.items())
