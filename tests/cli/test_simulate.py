@@ -2,10 +2,6 @@
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,8 +10,6 @@ import yaml
 
 from gnomon.cli import ANSWERED, INTERRUPTED, NO, USER_ERROR
 from tests.cli.conftest import Gnomon
-from tests.cli.test_frame import PROGRAM
-from tests.shared import ROOT
 
 pytestmark = pytest.mark.unit
 
@@ -181,29 +175,27 @@ def test_what_cannot_be_written_is_said_before_anything_is_simulated(
         assert gnomon("simulate", "trace.swf", *option).code == USER_ERROR
 
 
-def cpu_seconds(process: int) -> float:
-    """What a process has used so far (``man 5 proc``: user and system time are the 14th and 15th field)."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+INTERRUPTED_WHILE_IT_RUNS = """
+import signal
+from dataclasses import replace
+from gnomon import Scenario
+from gnomon.api import Policy
+
+def order(view, tasks):
+    signal.raise_signal(signal.SIGINT)
+    return view.submit_ns[tasks]
+
+scenario = replace(Scenario.load("scenario.yaml"), policy=Policy(order=order))
+"""
 
 
-@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_simulated(gnomon: Gnomon, workplace: Path) -> None:
-    lines = (f"{i} {i} 0 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n" for i in range(1, 2_900))
-    (workplace / "long.swf").write_text("; MaxProcs: 1\n" + "".join(lines))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    command = [*PROGRAM, "simulate", "long.swf", "--policy", "conservative", "--invariants", "--run", "kept"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        while process.poll() is None and cpu_seconds(process.pid) < 3:  # it simulates by then, however slow the machine
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == INTERRUPTED
-    assert "stopped early: it was interrupted; what happened up to then is in kept" in said
-    ended = gnomon("query", "kept", "SELECT kind, reason FROM log ORDER BY row DESC LIMIT 1", "-o", "json")
-    assert json.loads(ended.out) == [{"kind": "stop", "reason": "interrupted"}]
+    (workplace / "interrupted.py").write_text(INTERRUPTED_WHILE_IT_RUNS)
+    ended = gnomon("simulate", "interrupted.py", "--invariants", "--run", "kept")
+    assert ended.code == INTERRUPTED
+    assert "stopped early: it was interrupted; what happened up to then is in kept" in ended.err
+    asked = gnomon("query", "kept", "SELECT kind, reason FROM log ORDER BY row DESC LIMIT 1", "-o", "json")
+    assert json.loads(asked.out) == [{"kind": "stop", "reason": "interrupted"}]
 
 
 STUCK = """
