@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from gnomon.engine.log import Kind, Log, Reason
-from gnomon.insight.kubernetes.runs.readiness import LEFT
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.controllers.kubelets import CRASH_LOOP
 from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 TERMINATING: Final = "Terminating"
 WORDS: Final = {

@@ -19,6 +19,7 @@ from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.descheduler.rebalancing import domains_of
 from gnomon.systems.kubernetes.descheduler.view import Seen, View
 from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 DRAWS = 12
 """With how many seeds a rollout is run to see what may come of it."""
@@ -33,8 +34,6 @@ _CHECKED = (
     "maxSkew is checked when a pod is placed, and pods of the old generation count then; "
     "nothing looks at it again when these leave"
 )
-
-_LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def last_places(log: Log) -> dict[int, int]:
         kind, task = Kind(int(log.kind[row])), int(log.subject[row])
         if kind is Kind.START:
             where[task] = int(log.node[row])
-        elif kind in _LEFT:
+        elif kind in LEFT:
             where.pop(task, None)
     return where
 

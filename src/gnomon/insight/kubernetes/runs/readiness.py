@@ -19,9 +19,7 @@ from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.controllers.probes import ready_ns
 from gnomon.systems.kubernetes.fleets.native import Native
-
-LEFT = (Kind.END, Kind.KILL, Kind.FAIL, Kind.CANCEL, Kind.PREEMPT)
-"""How a pod stops being one of those that count."""
+from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 Span = tuple[int, int]
 Steps = list[tuple[int, int]]
