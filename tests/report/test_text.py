@@ -153,6 +153,11 @@ def test_names_cannot_steer_the_terminal(hostile: str) -> None:
     assert len(shown.plain.splitlines()) == 2
 
 
+def test_headers_cannot_either() -> None:
+    """A query's columns are called as its author, or what was queried, says."""
+    assert table(["A\x1b[31m\u202e"], [["x"]]).plain == "A\\x1b[31m\\u202e\nx"
+
+
 def test_a_summary_tells_what_went_wrong_in_a_few_lines() -> None:
     found = metrics_of(crash().past).as_dict()["recovery"]
     same(

@@ -73,6 +73,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Cell]], *, right: Coll
     easy             3s
     conservative    12s
     """
+    headers = [plain(header) for header in headers]
     cells = [[Text(header, style="bold") for header in headers]]
     cells += [[cell if isinstance(cell, Text) else Text(plain(cell)) for cell in row] for row in rows]
     widths = [max(row[i].cell_len for row in cells) for i in range(len(headers))]
