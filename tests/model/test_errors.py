@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnomon.model.errors import NAMES_FEW, NAMES_SHOWN_MAX, unknown_name
+from gnomon.model.errors import NAMES_FEW, NAMES_SHOWN_MAX, InputError, unknown_name
 
 pytestmark = pytest.mark.unit
 
@@ -17,3 +17,7 @@ def test_of_many_names_some_are_listed_and_the_nearest_is_named() -> None:
 def test_of_few_names_all_are_listed() -> None:
     names = [f"n{i:02}" for i in range(NAMES_FEW)]
     assert unknown_name("node", "x", names).allowed == ", ".join(names)
+
+
+def test_a_place_stays_on_one_line() -> None:
+    assert str(InputError("no such file", file="a\nerror: all is well")) == "a\\nerror: all is well: no such file"

@@ -65,7 +65,7 @@ class InputError(GnomonError):
 
     def __str__(self) -> str:
         place = [self.file, None if self.line is None else f"line {self.line}", self.field]
-        where = ", ".join(part for part in place if part)
+        where = ", ".join(part.replace("\n", "\\n") for part in place if part)
         text = f"{where}: {self.problem}" if where else self.problem
         if self.found is not None:
             text += f", found {_short(self.found)}"

@@ -65,13 +65,23 @@ CONTAINER_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 
 def invalid(value: object, text: str) -> str:
     """How the API server says that a value is not taken."""
-    shown = f'"{value}"' if isinstance(value, str) else str(value)
+    shown = _quoted(value) if isinstance(value, str) else str(value)
     return f"Invalid value: {shown}: {text}"
 
 
 def duplicate(value: str) -> str:
     """How it says that a value may be there once only."""
-    return f'Duplicate value: "{value}"'
+    return f"Duplicate value: {_quoted(value)}"
+
+
+def _quoted(text: str) -> str:
+    """As Go writes it with ``%q`` (``strconv.Quote``), in which ``field.Error`` has its texts.
+
+    >>> print(_quoted('a"b\\n'))
+    "a\\"b\\n"
+    """
+    plain = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{"".join(one if one.isprintable() else ascii(one)[1:-1] for one in plain)}"'
 
 
 def subdomain(name: str) -> str | None:
