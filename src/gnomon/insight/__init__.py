@@ -8,7 +8,7 @@ waited for a place; ``fairness`` who got how much and who overtook whom; ``fragm
 could use; ``job_runs`` what a driver said of its jobs.
 
 ``calibrate.calibrate`` sets simulated against recorded waits, with ``agreement`` of two orders; ``compare.compare``
-puts variants into one table; ``verify.verify`` sets recorded cases against the model. ``explain`` tells why something
+puts variants into one table. ``explain`` tells why something
 is as it is and ``chaos`` finds the faults that break what is demanded, of any system; ``kubernetes``, ``slurm``,
 ``spark`` and ``mapreduce`` tell it in the words of theirs (``listing``: the form of their tables).
 """
