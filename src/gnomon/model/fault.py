@@ -9,7 +9,8 @@ from gnomon.model.resources import NEVER
 
 
 class Fault(Enum):
-    """The kinds of faults. ``amount`` of a :class:`Failure` is what stands in brackets."""
+    """The kinds of faults, in the order in which they are listed. ``amount`` of a :class:`Failure` is what stands in
+    brackets. All else that a kind is, its module in :mod:`gnomon.control.faults` says."""
 
     CRASH = "crash"
     """A node stops: its tasks are gone, nobody answers. It is back, empty, when the fault is over."""
