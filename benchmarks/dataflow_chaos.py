@@ -162,9 +162,9 @@ def rows() -> Iterator[Row]:
     for seed in range(SCHEDULES):
         system = SYSTEMS[seed % 2]
         faults = schedule(Random(seed), calm[system].end_ns)
-        what = outcome(replace(scenario(system, seed), faults=faults))
-        kind = reason(what.why) if what.output is None else "the same bytes"
-        if what.output is not None and what.output != calm[system].output:
+        ended = outcome(replace(scenario(system, seed), faults=faults))
+        kind = reason(ended.why) if ended.output is None else "the same bytes"
+        if ended.output is not None and ended.output != calm[system].output:
             kind = "OTHER BYTES"
         if kind in ("OTHER BYTES", "says nothing"):
             print(f"seed {seed} ({system}): {kind}: {faults}")
