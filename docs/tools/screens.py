@@ -119,6 +119,7 @@ def draw(browser: str, page: Path, path: Path, width: int, height: int, *, dark:
         browser,
         "--headless=new",
         "--no-sandbox",
+        f"--user-data-dir={page.parent / 'profile'}",
         "--disable-gpu",
         "--hide-scrollbars",
         f"--force-device-scale-factor={min(1, PIXELS_MAX / width)}",
