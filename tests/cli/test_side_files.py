@@ -54,3 +54,19 @@ def test_a_scenario_that_replays_is_shown_where_it_is_not_written(gnomon: Gnomon
     assert "THE SCENARIO THAT REPLAYS IT" in ended.out
     assert ended.err.splitlines()[-1] == "error: minimal.yaml: cannot be written: No space left on device"
     assert (ended.code, os.listdir()) == (USER_ERROR, [])
+
+
+def test_a_current_folder_that_is_gone(gnomon: Gnomon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails there, such as starting a process, names no file."""
+
+    def fail(path: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    monkeypatch.setattr("gnomon.api.verify.read_case", fail)
+    assert gnomon("verify", "x.json").err == "error: No such file or directory\n"
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    ended = gnomon("verify", "x.json")
+    assert (ended.code, ended.err) == (USER_ERROR, "error: the current folder is gone; change to one that is there\n")

@@ -53,7 +53,7 @@ def run(arguments: Sequence[str], *, prepare: Prepare | None = None, name: str =
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        _complain(error, f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        _complain(error, _of_system(error))
         return USER_ERROR
     except Exception as error:
         what = f"{type(error).__name__}: {error}".rstrip(".: ")
@@ -96,6 +96,17 @@ def _with_nearest(text: str) -> str:
 
     wrong = re.search(r"'([^']*)' is not one of ('.*')$", text.rstrip("."))
     return text if wrong is None else text.rstrip(".") + nearest(wrong[1], wrong[2].strip("'").split("', '"))
+
+
+def _of_system(error: OSError) -> str:
+    """What the operating system does not do, and of what."""
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder is gone; change to one that is there"
+    return str(error.strerror or error)
 
 
 def _complain(error: BaseException, text: str) -> None:
