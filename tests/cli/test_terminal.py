@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,9 @@ def test_a_terminal_says_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
     master, slave = pty.openpty()
     with os.fdopen(slave, "w") as screen:
         termios, fcntl = pytest.importorskip("termios"), pytest.importorskip("fcntl")
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, (50).to_bytes(2, "little") + (77).to_bytes(2, "little") + bytes(4))
-        assert line_length(screen) == 77
+        for said, length in ((0, None), (3, LINE_MIN), (30, 30), (77, 77)):
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, said, 0, 0))
+            assert line_length(screen) == length
         monkeypatch.setenv("COLUMNS", "120")
         assert line_length(screen) == 120
     os.close(master)

@@ -62,9 +62,10 @@ def line_length(stream: IO[str]) -> int | None:
     if said.isascii() and said.isdigit() and int(said):
         return max(int(said), LINE_MIN)
     try:
-        return max(os.get_terminal_size(stream.fileno()).columns, LINE_MIN)
+        wide = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         return None
+    return max(wide, LINE_MIN) if wide else None  # 0: serial lines and some containers do not know
 
 
 def show(text: Text) -> None:
