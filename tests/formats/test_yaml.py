@@ -178,3 +178,26 @@ def test_yaml_comes_back_as_it_was_written(document: Any) -> None:
 def test_whatever_text_comes_is_read_or_refused(text: str) -> None:
     with suppress(InputError):
         assert all(isinstance(document, Located) for document in parse_yaml(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + " " * 3_000_000 + "b\n" + "1 PD\n" * 200_000,
+        "a: |\n" + "\n" * 3_000_000 + "  b\n" * 200_000,
+        "a" + " \t\r\n" * 1_000_000 + "b\n" * 200_000,
+    ],
+)
+def test_runs_of_blanks_over_which_libyaml_sits_without_end_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="more than 16,384 blanks or ends of lines in a row") as caught:
+        parse_yaml(text, file="a.yaml")
+    assert caught.value.line == 1
+
+
+def test_directives_that_libyaml_compares_with_each_other_are_refused() -> None:
+    with pytest.raises(InputError, match="more than 1,000 directives"):
+        parse_yaml("".join(f"%TAG !a{number}! b\n" for number in range(2_000)) + "---\nx\n")
+
+
+def test_json_may_have_any_blanks() -> None:
+    assert parse_yaml("{" + " " * 20_000 + '"a": 1}')[0].value == {"a": 1}

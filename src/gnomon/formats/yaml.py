@@ -53,6 +53,8 @@ _INT_1_1 = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+
 _TAG = "tag:yaml.org,2002:"
 _SCALAR_TAGS = {"null": type(None), "bool": bool, "int": int, "float": float}
 
+_RUN_MAX = 2**14
+
 Steps = tuple[str | int, ...]
 """The keys and positions that lead from a document's root to a value."""
 
@@ -142,6 +144,11 @@ def parse_yaml(text: str, *, file: str | None = None, yaml_1_1: bool = False) ->
         return (_json(text, file),)
     if len(text) > TEXT_BYTES_MAX:
         raise InputError(f"larger than {TEXT_BYTES_MAX} characters", file=file)
+    if endless := _endless(text, file):
+        if json:
+            with suppress(InputError):
+                return (_json(text, file),)
+        raise endless
     try:
         documents = [_Builder(file, yaml_1_1=yaml_1_1).located(root) for root in _compose(text, file)]
     except (yaml.YAMLError, UnicodeEncodeError) as error:
@@ -162,6 +169,23 @@ def field_name(path: Steps) -> str:
     'nodes[0].memory'
     """
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def _endless(text: str, file: str | None) -> InputError | None:
+    """The error for text over which libyaml would sit without end, None for other text.
+
+    It empties its buffers after each line by writing over all that they ever held, and looks through all directives
+    before each: ``CLEAR`` and ``yaml_parser_append_tag_directive`` of libyaml 0.2.5.
+    """
+    if len(text) <= _RUN_MAX:
+        return None
+    blank = text
+    for other in "\n\t\r\x85\u2028\u2029":
+        blank = blank.replace(other, " ")
+    if (start := blank.find(" " * _RUN_MAX)) >= 0:
+        line = text.count("\n", 0, start) + 1
+        return InputError(f"more than {_RUN_MAX:,} blanks or ends of lines in a row", file=file, line=line)
+    return InputError("more than 1,000 directives", file=file) if text.count("\n%TAG") > 1_000 else None
 
 
 class _Node(NamedTuple):
