@@ -1,11 +1,12 @@
 """The facade: load a scenario, run it, and ask what happened.
 
 ``load.load_scenario`` reads a file: ``scenario_file`` (with ``scenario_policy``, ``scenario_faults``) what stands in
-YAML, ``python_file`` what Python defines, ``parts`` the clusters and works that they name, ``native`` the files of a
-system, ``job_scenario`` jobs of dataflow;
-``recognise`` tells which it is, ``systems`` which systems there are. ``simulating.simulate`` runs it, ``compare``
-several side by side. A ``run.Run`` is the log and all that is told from it (``tables``), ``kept`` and read back.
-``explaining``, ``chaos``, ``checking`` and ``running`` are the verbs of these names.
+YAML, ``python_file`` what Python defines, ``parts`` the clusters and works that they name (``joining``), ``native`` the
+files of a system (``scenario_native``), ``job_scenario`` the ``jobs`` of dataflow; ``scenario_write`` writes them.
+``recognise`` tells which it is, ``systems`` which systems there are (and ``to_come``). ``simulating.simulate`` runs it,
+``simulating.compare`` several side by side. A ``run.Run`` is the log and all that is told from it (``tables``),
+``kept`` and read back. ``explaining``, ``chaos``, ``checking``, ``running`` and ``verify`` are the verbs of these
+names.
 
 >>> from gnomon.api import Cluster, Scenario, Task, Work, simulate
 >>> work = Work.from_tasks([Task("a", duration_ns=10 * 10**9)])

@@ -1,7 +1,8 @@
 """What a scheduler is made of: the plugins of each point in their order, with weights and arguments.
 
 The composition of kube-scheduler 1.34 is :data:`DEFAULT_WEIGHTS`, and ``Profile()`` (semantics sheet §4.2;
-https://kubernetes.io/docs/reference/scheduling/config/). ``config`` changes it as a KubeSchedulerConfiguration says.
+https://kubernetes.io/docs/reference/scheduling/config/). ``read.configuration`` changes it as a
+KubeSchedulerConfiguration says.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ KINDS: Final[Mapping[tuple[str, str], Kind]] = {
         ("resource.k8s.io", Kind("ResourceClaim", "resource_claims", cluster.read_resource_claim)),
     )
 }
-"""The kinds by group and name, pods left out, which :func:`read_object` reads itself."""
+"""The kinds by group and name, pods left out, which :class:`ObjectReader` reads itself."""
 
 POD: Final = Kind("Pod", "pods", lambda: None)
 

@@ -1,7 +1,7 @@
 """What happens to a job: it starts, ends, is sent away, goes back to the queue, misses its deadline.
 
 Sources: ``job_mgr.c`` (``job_complete``, ``batch_requeue_fini``, ``job_time_limit``), ``preempt.c``, ``agent.c``;
-constants recorded with 22.05 (``seen.md``): a requeued job waits until 121 s later.
+constants recorded with 22.05: a requeued job waits until 121 s later.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The controller in kernels, for work without anything special: the same log as ``controller.slurmctld`` gives, to the
-byte, many times as fast.
+"""The controller in kernels, for work without anything special: the log of :mod:`gnomon.systems.slurm.controller`, to
+the byte, many times as fast.
 
 - ``layout``: whether a run is such a one (else it is left to the controller), and its columns: ``books``.
 - ``clock``: arrivals, ends and the timers of both loops; ``passes``: the main and the backfill scheduler; ``queue``:

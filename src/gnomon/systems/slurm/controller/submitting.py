@@ -1,7 +1,7 @@
 """A submission reaches the controller: it is refused in Slurm's words, or becomes jobs with ids and priorities.
 
 ``_job_create``, ``_validate_job_desc`` and ``job_allocate`` of ``src/slurmctld/job_mgr.c`` (22.05 to 25.05); which
-refusals use up an id or a place in the priorities is recorded (``seen.md``).
+refusals use up an id or a place in the priorities is recorded with 22.05.
 """
 
 from __future__ import annotations

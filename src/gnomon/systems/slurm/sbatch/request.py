@@ -49,7 +49,7 @@ class JobRequest:
     - ``signal``: as written; ``switches``: (count, wait in seconds or None).
     - ``cpus_min``: as sbatch counts them, before the cluster is looked at: tasks times CPUs of a task.
     - ``segment``: nodes of a segment of topology/block. ``gres_per_task``: ``--tres-per-task`` but for GPUs.
-    - ``work_dir``, ``output``, ``error``, ``input``: as written, with their patterns (see :mod:`sbatch.output`).
+    - ``work_dir``, ``output``, ``error``, ``input``: as written, with their patterns.
     - ``requeue``: None: as JobRequeue says. ``hold``: ``-H``. ``priority``: ``--priority``; ``nice``.
     - ``run_s``, ``exit_code``: how long the script runs and how it ends, where that is known. ``script``: its text.
     """
