@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gnomon.insight.calibrate import Calibration
     from gnomon.insight.compare import Comparison, Row
     from gnomon.model.scenario import Scenario
+    from gnomon.model.work import Note
     from gnomon.report.text import Variant
 
 
@@ -88,12 +89,7 @@ def compare(
     if fit:
         blocks.insert(0, text.reproduced(trials[0].variant, fit.as_dict()))
     emit(output, _document(trials, runs, found, notes, fit), Text("\n\n").join(blocks))
-    if fit:
-        say(str(fit))
-    for trial, run in zip(trials, runs, strict=True):
-        if run.stopped:
-            say(f"{trial.variant}, seed {trial.scenario.seed}, stopped early: {text.reason(run.stopped)}")
-    say_notes(notes)
+    _tell(trials, runs, notes, fit)
     if unkept:
         raise unkept
     if not html and output in (Output.TABLE, Output.WIDE):
@@ -155,6 +151,18 @@ def _titles(scenarios: Sequence[Scenario]) -> list[str]:
         seen[text] += 1
         titles.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
     return titles
+
+
+def _tell(trials: Sequence[_Trial], runs: Sequence[Run], notes: Sequence[Note], fit: Calibration | None) -> None:
+    """What a reader of the numbers must know besides."""
+    from gnomon.report import text
+
+    if fit:
+        say(str(fit))
+    for trial, run in zip(trials, runs, strict=True):
+        if run.stopped:
+            say(f"{trial.variant}, seed {trial.scenario.seed}, stopped early: {text.reason(run.stopped)}")
+    say_notes(notes)
 
 
 def _variant(row: Row, found: Comparison) -> Variant:

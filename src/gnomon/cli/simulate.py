@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from gnomon.api import Run
     from gnomon.model.work import Note
 
+AssertOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assert",
+        metavar="TEXT",
+        help='What has to hold, besides the scenario\'s properties, as in "every job ends"; repeatable.',
+        show_default=False,
+    ),
+]
+
 
 def simulate(
     work: WorkArgument,
@@ -59,15 +69,7 @@ def simulate(
     ] = None,
     timings: Annotated[bool, typer.Option("--timings", help="CPU seconds of each part.")] = False,
     invariants: Annotated[bool, typer.Option("--invariants", help="Check the world after every event.")] = False,
-    asserted: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assert",
-            metavar="TEXT",
-            help='What has to hold, besides the scenario\'s properties, as in "every job ends"; repeatable.',
-            show_default=False,
-        ),
-    ] = None,
+    asserted: AssertOption = None,
     views: ViewsOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -91,11 +93,7 @@ def simulate(
     spent.lap("write")
     seconds = {"read": spent.laps["read"], **result.timings, "write": spent.laps["write"]} if timings else None
     judged = judge(demanded, result)
-    seen = {command: result.view(command) for command in views or []}
-    extra = {**({"properties": judged} if demanded else {}), **({"views": seen} if seen else {})}
-    emit(output, {**_document(result, seconds), **extra}, _text(result, seconds, judged, wide=output is Output.WIDE))
-    for command, text in seen.items() if output in (Output.TABLE, Output.WIDE) else ():
-        write(f"\n$ {command}\n{text}")
+    _show(result, seconds, judged, views=views or [], output=output)
     _tell(result, None if unkept else run)
     if output in (Output.TABLE, Output.WIDE) and somebody_looks():
         _tell_next(result, given)
@@ -153,6 +151,22 @@ def _keep(result: Run, *, run: Path | None, tasks: Path | None, html: Path | Non
         from gnomon.report import perfetto
 
         write_file(trace, lambda path: perfetto.write(path, result.series))
+
+
+def _show(
+    result: Run,
+    seconds: dict[str, float] | None,
+    judged: Sequence[Mapping[str, Any]],
+    *,
+    views: Sequence[str],
+    output: Output,
+) -> None:
+    """The answer, with what is seen by commands of the system."""
+    seen = {command: result.view(command) for command in views}
+    extra = {**({"properties": judged} if judged else {}), **({"views": seen} if seen else {})}
+    emit(output, {**_document(result, seconds), **extra}, _text(result, seconds, judged, wide=output is Output.WIDE))
+    for command, text in seen.items() if output in (Output.TABLE, Output.WIDE) else ():
+        write(f"\n$ {command}\n{text}")
 
 
 def _document(result: Run, seconds: dict[str, float] | None) -> dict[str, Any]:
