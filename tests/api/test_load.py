@@ -7,35 +7,24 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gnomon.api.joining import joined
 from gnomon.api.load import load_scenario
 from gnomon.api.parts import load_cluster, load_work
 from gnomon.api.recognise import is_scenario
 from gnomon.model.cluster import Cluster, Node, Reservation
 from gnomon.model.errors import InputError
-from gnomon.model.recovery import Recovery
 from gnomon.model.resources import NEVER, Resources
 from gnomon.model.scenario import Limits, Scenario, Tenant
-from gnomon.model.usage import Profile, Usage
-from gnomon.model.work import Note, Task, Work
+from gnomon.model.work import Note
 from gnomon.scheduling.policy import parse_policy
-from tests.shared import EXAMPLES, SHARED, needs_shared
+from tests.api.files import SWF, put
+from tests.shared import EXAMPLES
 
 S = 10**9
-SWF = "; MaxProcs: 4\n1 0 5 60 2 -1 -1 2 90 -1 1 7 1 -1 1 -1 -1 -1\n"
-USAGES = [Usage((("cpu", Profile(((0, amount),))),)) for amount in (1, 2)]
 PARTS = "cluster: 4\nwork: [{id: a, cpu: 1, duration: 60}]\n"
-
-
-def put(folder: Path, content: str | bytes, name: str = "scenario.yaml") -> Path:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 def load(folder: Path, text: str) -> Scenario:
@@ -303,12 +292,6 @@ class TestParts:
         assert work.source == f"{log}, {plain}"
         assert (work.processors, len(load_work(log))) == (None, 1)
 
-    def test_no_id_may_be_there_twice(self, tmp_path: Path) -> None:
-        first, second = put(tmp_path, SWF, "a.swf"), put(tmp_path, SWF, "b.swf")
-        with pytest.raises(InputError) as caught:
-            load_work([first, second])
-        assert str(caught.value) == f"{second}: this id is also in {first}, found '1'"
-
     def test_a_list_of_tasks_is_work(self, tmp_path: Path) -> None:
         tasks = put(tmp_path, "- {id: a, cpu: 1}\n- {job: b, cpu: 1, count: 2}\n", "tasks.yaml")
         assert list(load_work(tasks).ids) == ["a", "b-0", "b-1"]
@@ -331,62 +314,6 @@ class TestParts:
         with pytest.raises(InputError, match="no work is given"):
             load_work([])
 
-    @pytest.mark.property
-    @given(st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1), st.data())
-    def test_joining_changes_no_task(self, ids: list[str], data: st.DataObject) -> None:
-        word = st.sampled_from(["", "x", "y"])
-        tasks = [
-            Task(
-                id,
-                submit_ns=n,
-                duration_ns=n,
-                estimate_ns=n,
-                user=data.draw(word),
-                queue=data.draw(word),
-                job=data.draw(word),
-                usage=data.draw(st.sampled_from([None, *USAGES])),
-                recovery=Recovery(exclude=data.draw(st.integers(0, 2))),
-            )
-            for n, id in enumerate(ids)
-        ]
-        cut = data.draw(st.integers(0, len(tasks)))
-        for n in range(len(tasks)):
-            before = ids[:n] if n < cut else ids[cut:n]  # only tasks of one file can need each other
-            needs = data.draw(st.lists(st.sampled_from(before), unique=True)) if before else []
-            tasks[n] = replace(tasks[n], needs=tuple(needs))
-        parts, whole = (tasks[:cut], tasks[cut:]), Work.from_tasks(tasks)
-        found = joined([Work.from_tasks(part, source=f"file {n}") for n, part in enumerate(parts)])
-        assert [found.task(n) for n in range(len(found))] == [whole.task(n) for n in range(len(whole))]
-        assert [found.job_name(n) for n in range(len(found))] == [whole.job_name(n) for n in range(len(whole))]
-
-    def test_numbers_stay_numbers(self, tmp_path: Path) -> None:
-        log = load_work(put(tmp_path, SWF, "a.swf"))
-        other = load_work(put(tmp_path, SWF.replace("\n1 ", "\n2 "), "b.swf"))
-        found = joined([log, other])
-        assert isinstance(found.ids, np.ndarray)
-        assert found.ids.tolist() == [1, 2]
-        assert (found.jobs, found.processors) == (None, 4)
-
-
-NATIVE: dict[str, tuple[str, str]] = {
-    "kubectl get -o yaml": ("apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n", "Kubernetes YAML or JSON"),
-    "kubectl get -o json": ('{\n    "apiVersion": "v1",\n    "items": []}', "Kubernetes YAML or JSON"),
-    "a manifest": ("# a job\nkind: Job\napiVersion: batch/v1\n", "Kubernetes YAML or JSON"),
-    "KubeRay": ("apiVersion: ray.io/v1\nkind: RayCluster\n", "a RayCluster of KubeRay"),
-    "ray up": ("cluster_name: lab\nprovider:\n  type: local\n", "a Ray cluster configuration"),
-    "slurm.conf": ("# site\nClusterName=lab\nNodeName=n[1-4] CPUs=8\n", "slurm.conf"),
-    "sbatch": ("#!/bin/bash\n#SBATCH --time=10\nsrun a.out\n", "a batch script of Slurm"),
-    "squeue": ("             JOBID PARTITION     NAME     USER ST\n", "output of squeue, sinfo or sacct"),
-    "sacct -P": ("JobID|JobName|State\n", "output of squeue, sinfo or sacct"),
-    "Spark's log": ('{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}\n', "an event log of Spark"),
-    "Spark's defaults": ("spark.executor.cores   4\n", "spark-defaults.conf"),
-    "YARN": (
-        "<configuration><property><name>yarn.scheduler.x</name></property></configuration>",
-        "a configuration of YARN",
-    ),
-    "Flink's configuration": ("jobmanager.memory.process.size: 1600m\n", "a configuration of Flink"),
-    "Kafka": ("broker.id=0\nlog.dirs=/var\n", "a configuration of Kafka"),
-}
 
 BOMB = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [{','.join([f'*a{n}'] * 9)}]\n" for n in range(9))
 
@@ -400,16 +327,6 @@ JUNK: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", NATIVE)
-def test_native_files_are_recognised_and_come_later(case: str, tmp_path: Path) -> None:
-    text, name = NATIVE[case]
-    path = put(tmp_path, text, "file")
-    for use in (load_cluster, load_work, is_scenario):
-        with pytest.raises(InputError) as caught:
-            use(path)
-        assert str(caught.value).startswith(f"{path}: recognised as {name}; the system ")
-
-
 @pytest.mark.parametrize("case", JUNK)
 def test_what_is_nothing_known_is_one_clear_line(case: str, tmp_path: Path) -> None:
     content, problem = JUNK[case]
@@ -420,18 +337,6 @@ def test_what_is_nothing_known_is_one_clear_line(case: str, tmp_path: Path) -> N
         assert str(caught.value).startswith(str(path))
         if use is not load_scenario:
             assert problem in str(caught.value)
-
-
-@needs_shared
-def test_recorded_native_files_are_recognised() -> None:
-    assert SHARED is not None
-    samples = SHARED / "samples"
-    for pattern in ("slurm/conf/*/slurm.conf", "ray/cluster-yaml/*.yaml", "ray/list-*.json", "spark/*.jsonl"):
-        paths = sorted(samples.glob(pattern))
-        assert paths
-        for path in paths:
-            with pytest.raises(InputError, match="recognised as"):
-                is_scenario(path)
 
 
 @pytest.mark.property

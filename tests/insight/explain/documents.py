@@ -175,3 +175,20 @@ def _amounts(text: str) -> Document:
         amount, resource = part.split(" ")
         found["gpus" if resource == "gpu" else resource] = yaml.safe_load(amount)
     return found
+
+
+def change(found: Explanation, field: str) -> dict[str, Any]:
+    """The change of a field that an explanation lists."""
+    (one,) = [one for one in found.as_dict()["changes"] if one["field"] == field]
+    assert one["confirmed"]
+    listed: dict[str, Any] = one
+    return listed
+
+
+def starts_with(text: str, one: dict[str, Any], *tasks: str) -> list[float | None]:
+    """When tasks start in a run with a change made by hand."""
+    return happened(run(changed(document(text), one)), Kind.START, *tasks)
+
+
+def ends_with(text: str, one: dict[str, Any], task: str) -> float | None:
+    return happened(run(changed(document(text), one)), Kind.END, task)[0]

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from gnomon.formats.yaml import Located, parse_yaml
 from gnomon.formats.yaml_write import as_yaml
+from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
 from gnomon.systems.plain.fault_specs import AMOUNT_KEYS, FIELDS, KINDS, read_fault
 from gnomon.systems.plain.operation_specs import read_operation
-from gnomon.systems.plain.read import read_cluster, read_work
+from gnomon.systems.plain.read import read_cluster, read_reservations, read_tenants, read_work
 from gnomon.systems.plain.recovery_specs import read_recovery
+from gnomon.systems.plain.specs import TaskSpec
 from gnomon.systems.plain.usage_specs import read_usage
 
 WORDS = [
@@ -72,3 +74,25 @@ def test_tasks(value: dict[str, Any]) -> None:
 def test_nodes(value: Any) -> None:
     with suppress(InputError):
         read_cluster(*parse_yaml(as_yaml({"nodes": [{"name": "n", "cpu": 1, "machine": value}]})))
+
+
+keys = st.sampled_from(sorted(field.alias or name for name, field in TaskSpec.model_fields.items()))
+words = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.sampled_from(["1", "2Gi"])
+)
+entries = st.lists(
+    st.dictionaries(keys, words | st.lists(words, max_size=2) | st.dictionaries(st.text(), words, max_size=2))
+)
+
+
+@pytest.mark.property
+@given(entries)
+def test_whatever_stands_in_the_fields_is_read_or_refused(found: list[dict[str, Any]]) -> None:
+    with suppress(InputError):
+        read_work(Located(found))
+    with suppress(InputError):
+        read_cluster(Located({"nodes": found}))
+    with suppress(InputError):
+        read_tenants(Located(found))
+    with suppress(InputError):
+        read_reservations(Located(found), Cluster.of_processors(1))

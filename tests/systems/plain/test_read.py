@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gnomon.formats.yaml import Located, parse_yaml
 from gnomon.model.cluster import Cluster, Machine, Node, Reservation
@@ -377,25 +374,3 @@ def test_tasks_stand_alone_or_beside_the_nodes() -> None:
 def test_tasks_of_one_job_belong_together() -> None:
     work = read_work(document("[{job: j, id: boss, cpu: 1}, {job: j, cpu: 2, count: 2}, {id: other, cpu: 1}]"))
     assert [work.job_name(index) for index in range(4)] == ["j", "j", "j", "other"]
-
-
-keys = st.sampled_from(TASK_FIELDS.split(", "))
-words = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.sampled_from(["1", "2Gi"])
-)
-entries = st.lists(
-    st.dictionaries(keys, words | st.lists(words, max_size=2) | st.dictionaries(st.text(), words, max_size=2))
-)
-
-
-@pytest.mark.property
-@given(entries)
-def test_whatever_stands_in_the_fields_is_read_or_refused(found: list[dict[str, Any]]) -> None:
-    with suppress(InputError):
-        read_work(Located(found))
-    with suppress(InputError):
-        read_cluster(Located({"nodes": found}))
-    with suppress(InputError):
-        read_tenants(Located(found))
-    with suppress(InputError):
-        read_reservations(Located(found), ONE_NODE)
