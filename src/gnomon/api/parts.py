@@ -15,7 +15,7 @@ from typing import Final
 from gnomon import traces
 from gnomon.api.joining import joined
 from gnomon.api.recognise import PLAIN, SCENARIO, recognise
-from gnomon.formats.files import Path
+from gnomon.formats.files import Path, several
 from gnomon.formats.yaml import Located, load_yaml
 from gnomon.model.cluster import Cluster
 from gnomon.model.errors import InputError
@@ -72,10 +72,10 @@ def load_work(specs: Path | Sequence[Path], *, format: str | None = None, recove
 
     ``format``: of all of them, ``plain`` or a trace format. ``recovery``: of tasks that say nothing of it.
     """
-    paths = [specs] if isinstance(specs, str | os.PathLike) else list(specs)
+    paths = several(specs)
     if not paths:
         raise InputError("no work is given", allowed="files of tasks or traces")
-    return joined([_work(os.fspath(path), format, recovery) for path in paths])
+    return joined([_work(path, format, recovery) for path in paths])
 
 
 def _pool(text: str) -> Cluster:

@@ -12,7 +12,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 STDIN = "-"
+"""The name of the standard input."""
 
 _BESIDE_MAX = 2_000
 """Among how many files a misspelt one is looked for."""
-"""The name of the standard input."""
 
 IN_FOLDERS = (".yaml", ".yml", ".json")
 """How the files end that a folder stands for, as for ``kubectl apply -f``."""
@@ -58,6 +58,27 @@ _NOT_TEXT = {
 
 class CutOff(InputError):  # noqa: N818
     """Compressed data that ends in the middle, as in a file that is still written."""
+
+
+def several(paths: Path | Iterable[Path]) -> tuple[str, ...]:
+    """One file, or several, by their names.
+
+    >>> several("a.yaml"), several(["a.yaml", "b.yaml"])
+    (('a.yaml',), ('a.yaml', 'b.yaml'))
+    """
+    return tuple(os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths))
+
+
+def by_kind(paths: Path | Iterable[Path], kind_of: Callable[[str], str]) -> dict[str, list[str]]:
+    """Files by their kind, those of a kind in their order.
+
+    >>> by_kind(["b.sh", "a.conf", "a.sh"], lambda path: path[2:])
+    {'sh': ['b.sh', 'a.sh'], 'conf': ['a.conf']}
+    """
+    held: dict[str, list[str]] = {}
+    for path in several(paths):
+        held.setdefault(kind_of(path), []).append(path)
+    return held
 
 
 def open_bytes(path: Path) -> io.BufferedReader:

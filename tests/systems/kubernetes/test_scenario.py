@@ -14,7 +14,7 @@ from gnomon.engine.log import Kind
 from gnomon.model.errors import InputError
 from gnomon.model.fault import Failure, Fault
 from gnomon.systems.kubernetes.fleets.native import Native
-from gnomon.systems.kubernetes.operation import operation
+from gnomon.systems.kubernetes.operation import operation_of
 from tests.systems.kubernetes.play import Object, S, node, play, pod, rows, spec, workload
 
 GPU = {"example.com/gpu": "2"}
@@ -87,7 +87,7 @@ def test_what_an_operation_does_not_name_stays_the_system_s_own(tmp_path: Path) 
     path = tmp_path / "scenario.yaml"
     path.write_text("system: kubernetes\nwork: all.json\nuntil: 1h\noperation: {eviction: {after: 1m}, fence: 2m}\n")
     (scenario,) = load_scenario(path)
-    own = operation()
+    own = operation_of()
     assert scenario.operation == replace(own, eviction=replace(own.eviction, after_ns=60 * S), fence_ns=120 * S)
 
 

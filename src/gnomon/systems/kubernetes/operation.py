@@ -45,7 +45,7 @@ def grace_s(version: tuple[int, int]) -> int:
     return 50 if version >= (1, 32) else 40
 
 
-def operation(version: tuple[int, int] = NEWEST) -> Operation:
+def operation_of(version: tuple[int, int] = NEWEST) -> Operation:
     """The defaults of a version."""
     return Operation(
         enforcement=Enforcement(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from gnomon.formats.files import Path
+from gnomon.formats.files import Path, several
 from gnomon.model.cluster import Cluster, Machine
 from gnomon.model.cluster import Node as ModelNode
 from gnomon.model.errors import InputError
@@ -31,7 +31,7 @@ from gnomon.systems.kubernetes.fleets.left_out import notes_of
 from gnomon.systems.kubernetes.fleets.makers import Maker
 from gnomon.systems.kubernetes.fleets.missing_owners import with_owners
 from gnomon.systems.kubernetes.fleets.native import Native
-from gnomon.systems.kubernetes.operation import NEWEST, operation, recovery_of
+from gnomon.systems.kubernetes.operation import NEWEST, operation_of, recovery_of
 from gnomon.systems.kubernetes.read.annotations import DURATION, annotated_ns
 from gnomon.systems.kubernetes.read.files import read
 from gnomon.systems.kubernetes.read.samples import Samples, read_samples, usage_of
@@ -49,12 +49,8 @@ def read_scenario(paths: Path | Sequence[Path], **options: Any) -> Scenario:
 
     ``usage``: files of samples; ``changes``: pairs of a time (ns) and files; ``until_ns``: when the run ends.
     """
-    changes = tuple(Change(at_ns, read(files), _listed(files)) for at_ns, files in options.pop("changes", ()))
+    changes = tuple(Change(at_ns, read(files), several(files)) for at_ns, files in options.pop("changes", ()))
     return scenario_of(read(paths), changes=changes, **options)
-
-
-def _listed(files: Path | Sequence[Path]) -> tuple[Path, ...]:
-    return (files,) if isinstance(files, str) or not isinstance(files, Sequence) else tuple(files)
 
 
 def scenario_of(
@@ -92,7 +88,7 @@ def scenario_of(
         system="kubernetes",
         kill_at_limit=False,
         gang=False,
-        operation=operation(version),
+        operation=operation_of(version),
         native=native,
         name=name,
     )

@@ -9,7 +9,7 @@ from gnomon.systems.slurm.cluster.state import SECOND
 from gnomon.systems.slurm.config.conf import Conf
 
 
-def operation(conf: Conf) -> Operation:
+def operation_of(conf: Conf) -> Operation:
     """The operation that a configuration has: rounds of pings each third of SlurmdTimeout; DOWN at the first at which
     the last answer is older than the round before by SlurmdTimeout (``ping_nodes.c``)."""
     timeout = conf.seconds("slurmdtimeout")

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gnomon.formats.files import Path, read_text
+from gnomon.formats.files import Path, by_kind, read_text
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError, slip
 from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
@@ -33,7 +33,7 @@ from gnomon.systems.slurm.inputs.present import Present, Standing, standing
 from gnomon.systems.slurm.inputs.session import Command, read_session
 from gnomon.systems.slurm.inputs.snapshot import PRINTED, Snapshot, read_snapshot
 from gnomon.systems.slurm.inputs.traced import USER, notes_of
-from gnomon.systems.slurm.operation import operation
+from gnomon.systems.slurm.operation import operation_of
 from gnomon.systems.slurm.read.sacct import Jobs, read_parsable
 from gnomon.systems.slurm.read.sacct_json import jobs_of_json
 from gnomon.systems.slurm.read.shown_conf import shown_conf, with_states
@@ -53,10 +53,7 @@ def read_scenario(
     name: str = "",
 ) -> Scenario:
     """The scenario of files. ``work``: of a trace, submitted to this cluster. Raises InputError."""
-    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    held: dict[str, list[str]] = {}
-    for path in [os.fspath(one) for one in files]:
-        held.setdefault(kind_of(path), []).append(path)
+    held = by_kind(paths, kind_of)
     there = read_snapshot(held)
     conf = _conf(held, there, version)
     accounts, site = Accounts(), site_of(conf)
@@ -136,7 +133,7 @@ def _of_history(
         system="slurm",
         kill_at_limit=False,
         gang=False,
-        operation=operation(conf),
+        operation=operation_of(conf),
         native=Native(conf, accounts, epoch=past.epoch, history=past),
         name=name,
     )
@@ -207,7 +204,7 @@ def scenario_of(
         system="slurm",
         kill_at_limit=False,
         gang=False,
-        operation=operation(conf),
+        operation=operation_of(conf),
         native=Native(conf, accounts, tuple(groups), tuple(of_task), work, given, present=there),
         name=name,
     )

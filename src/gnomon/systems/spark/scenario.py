@@ -7,7 +7,6 @@ with.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from gnomon.dataflow.cost import Cost
 from gnomon.dataflow.plan import cut
 from gnomon.dataflow.splits import Split
 from gnomon.dataflow.stage import Graph
-from gnomon.formats.files import Path, read_start
+from gnomon.formats.files import Path, by_kind, read_start
 from gnomon.model.cluster import Cluster, Node
 from gnomon.model.errors import InputError
 from gnomon.model.operation import Operation
@@ -111,10 +110,7 @@ LEAST_SPLITS: Final = 2
 
 def _sorted_out(paths: Path | Sequence[Path]) -> dict[str, list[str]]:
     """Files by their kind, of each one at most."""
-    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    held: dict[str, list[str]] = {}
-    for path in [os.fspath(one) for one in files]:
-        held.setdefault(kind_of(path), []).append(path)
+    held = by_kind(paths, kind_of)
     for kind, found in held.items():
         if len(found) > 1:
             raise InputError(f"more than one {kind}", found=", ".join(found), allowed="one")

@@ -6,11 +6,10 @@ They are annotations of a pod, of the template that makes it, or of the workload
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
-from gnomon.model.errors import InputError
+from gnomon.model.errors import InputError, nearest
 from gnomon.model.quantity import parse_duration
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.quantity import parse_quantity
@@ -95,10 +94,9 @@ def read_annotations(metadata: Fields) -> dict[str, str]:
             continue
         read = _READERS.get(name)
         if read is None:
-            near = get_close_matches(name, _READERS, 1)
-            guess = f" (did you mean {near[0]!r}?)" if near else ""
-            allowed = None if near else ", ".join(_READERS)
-            metadata.inside("annotations").wrong(name, f"unknown annotation{guess}", allowed=allowed)
+            meant = nearest(name, _READERS)
+            allowed = None if meant else ", ".join(_READERS)
+            metadata.inside("annotations").wrong(name, f"unknown annotation{meant}", allowed=allowed)
             continue
         try:
             read(said)

@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final
 
 from gnomon.formats.yaml import Steps, field_name
+from gnomon.model.errors import nearest
 from gnomon.systems.kubernetes.api.names import Rule, invalid, label_value, qualified
 from gnomon.systems.kubernetes.api.quantity import parse_milli, parse_quantity
 
@@ -255,9 +255,9 @@ class Fields:
         for key in sorted(map(str, left.difference(quiet))) if left else ():
             if self._value.get(key) in (None, {}, [], "", False):
                 continue
-            near = get_close_matches(key, {*self._asked, *quiet}, 1, _NEAR) if key not in {*ignored} and strict else []
-            if near:
-                self.wrong(key, f"unknown field (did you mean {near[0]!r}?)")
+            known = {*self._asked, *quiet} if key not in {*ignored} and strict else ()
+            if meant := nearest(key, known, cutoff=_NEAR):
+                self.wrong(key, f"unknown field{meant}")
             else:
                 self._findings.ignored[".".join([self._kind, *_names(self._steps), key])] += 1
 

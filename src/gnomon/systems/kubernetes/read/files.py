@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from gnomon.formats.files import Path
+from gnomon.formats.files import Path, several
 from gnomon.model.errors import InputError
 from gnomon.model.work import Note
 from gnomon.systems.kubernetes.api.descheduling import POLICY, DeschedulerPolicy
@@ -81,10 +81,9 @@ def read(paths: Path | Sequence[Path]) -> Objects:
 
     Raises :class:`InputError`, of several :class:`InputListError`.
     """
-    files = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
-    once: dict[str, Path] = {}
-    for file in files:
-        once.setdefault(os.fspath(file) if "\0" in os.fspath(file) else os.path.realpath(file), file)
+    once: dict[str, str] = {}
+    for file in several(paths):
+        once.setdefault(file if "\0" in file else os.path.realpath(file), file)
     return _collected(chain.from_iterable(map(read_items, once.values())), again=read_items)
 
 
