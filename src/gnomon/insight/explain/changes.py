@@ -23,11 +23,20 @@ OWN, CONSTRAINT, LIMIT, OTHERS, NODES = 1, 2, 3, 4, 5
 Simulate = Callable[[Scenario], Log]
 
 
+def cost_of(kind: int, size: float) -> float:
+    """The cost of a change: its kind (:data:`OWN`, 1, to :data:`NODES`, 5), and how large it is beside what it changes.
+
+    >>> cost_of(OWN, 0.25), cost_of(OWN, 1e9), cost_of(LIMIT, 1)
+    (1.2, 2.0, 3.5)
+    """
+    return round(kind + size / (1 + size), 4)
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One change, and whether a run with it had the wanted result.
 
-    ``cost``: the number of its kind (:data:`OWN`, 1, to :data:`NODES`, 5) plus r/(1+r) for a relative change r.
+    ``cost``: see :func:`cost_of`.
     """
 
     what: str
@@ -73,9 +82,8 @@ class Lever:
     fallback: bool = False
 
     def cost(self, value: Any) -> float:
-        """See :class:`Change`."""
-        size = self.size(value)
-        return round(self.kind + size / (1 + size), 4)
+        """See :func:`cost_of`."""
+        return cost_of(self.kind, self.size(value))
 
 
 def trials_max(tasks: int) -> int:

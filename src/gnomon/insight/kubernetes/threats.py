@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from gnomon.insight.explain.changes import CONSTRAINT, OWN, Change
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option, search
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Lever, search
 from gnomon.insight.kubernetes.moment import Moment, snapshot_moment
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.systems.kubernetes.api.constraints import LabelSelector, Requirement
@@ -78,11 +78,11 @@ def protections(native: Native, found: Threat, pod: Pod) -> list[Change]:
     return search(_options(native, found, pod), Bench(found.moment), 5)
 
 
-def _options(native: Native, found: Threat, pod: Pod) -> Iterator[Option]:
+def _options(native: Native, found: Threat, pod: Pod) -> Iterator[Lever]:
     by = found.moment.pod
     raised = replace(pod, spec=replace(pod.spec, priority=by.priority))
     pods = tuple(raised if one.key == pod.key else one for one in native.pods)
-    yield Option(
+    yield Lever(
         kind=OWN,
         size=(by.priority - pod.priority) / max(abs(pod.priority), 1),
         phrase=f"give it the priority {by.priority}",
@@ -96,7 +96,7 @@ def _options(native: Native, found: Threat, pod: Pod) -> Iterator[Option]:
         selector = LabelSelector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(pod.labels.items())))
         budget = PodDisruptionBudget(f"{pod.name}-budget", pod.namespace, selector, 1, disruptions_allowed=0)
         labels = ",".join(f"{key}={value}" for key, value in sorted(pod.labels.items()))
-        yield Option(
+        yield Lever(
             kind=CONSTRAINT,
             size=0.5,
             phrase=f"a PodDisruptionBudget for {labels} that allows no disruption",

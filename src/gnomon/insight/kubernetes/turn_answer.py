@@ -15,8 +15,8 @@ from gnomon.insight.explain.waits import Wait
 from gnomon.insight.kubernetes import quota
 from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, classes
 from gnomon.insight.kubernetes.levers import claims, constraints, denials, others, own, pairs
-from gnomon.insight.kubernetes.levers.bench import Bench, Option, search
-from gnomon.insight.kubernetes.levers.quota import quota_options
+from gnomon.insight.kubernetes.levers.bench import Bench, Lever, search
+from gnomon.insight.kubernetes.levers.quota import quota_levers
 from gnomon.insight.kubernetes.moment import Moment, key_of
 from gnomon.insight.kubernetes.pod_waits import PodWait
 from gnomon.insight.kubernetes.scores import find_node
@@ -239,8 +239,8 @@ def _changes(
 ) -> tuple[list[Change], list[str]]:
     """The smallest changes after which it fits (on the node that was asked for)."""
     if moment.refused:
-        options = quota_options(bench) if quota.binding(moment) else denials.denial_options(bench)
-        return search(options, bench, CHANGES_MAX), []
+        levers = quota_levers(bench) if quota.binding(moment) else denials.denial_levers(bench)
+        return search(levers, bench, CHANGES_MAX), []
     if moment.idle and not moment.is_placed:
         return search(_to_be_tried(bench), bench, CHANGES_MAX), []
     if target is not None:
@@ -259,11 +259,11 @@ def _changes(
     return found, notes
 
 
-def _to_be_tried(bench: Bench) -> Iterator[Option]:
+def _to_be_tried(bench: Bench) -> Iterator[Lever]:
     yield from constraints.gates(bench)
     if bench.moment.unscheduled:
         before, after = bench.moment.pod.spec.scheduler_name, bench.pod.spec.scheduler_name
-        yield Option(
+        yield Lever(
             kind=CONSTRAINT,
             size=0.5,
             phrase=f"schedulerName: {before} → {after}",
@@ -275,7 +275,7 @@ def _to_be_tried(bench: Bench) -> Iterator[Option]:
         )
 
 
-def _options(bench: Bench) -> Iterator[Option]:
+def _options(bench: Bench) -> Iterator[Lever]:
     yield from own.requests(bench)
     yield from own.tolerations(bench)
     yield from own.priorities(bench)

@@ -24,7 +24,7 @@ from gnomon.insight.slurm.moment import Moment, job_of
 from gnomon.insight.slurm.outlook import outlook
 from gnomon.insight.slurm.places import explain_node, explain_partition
 from gnomon.insight.slurm.refused import explain_refusal
-from gnomon.insight.slurm.rehearsal import Given, Rehearsal, native_of
+from gnomon.insight.slurm.rehearsal import Given, Rehearsal, native_if_kept
 from gnomon.insight.slurm.rules import rules
 from gnomon.insight.slurm.shares import explain_shares
 from gnomon.insight.slurm.sizing import sizing
@@ -56,7 +56,7 @@ def explain(
     without its native files the general explanation is given. Raises InputError for a subject that is unknown or
     ambiguous, or an unknown node.
     """
-    native = native_of(scenario)
+    native = native_if_kept(scenario)
     if native is None:
         if log is None:
             raise InputError("the run does not hold what Slurm reads", allowed="the files, with -f")
@@ -110,7 +110,7 @@ class Asked:
 
     def rehearsal(self, *, detail: bool = False) -> Rehearsal:
         """It, from the beginning."""
-        native = native_of(self.scenario)
+        native = native_if_kept(self.scenario)
         assert native is not None
         return Rehearsal(self.scenario, native, more=self.more, detail=detail)
 

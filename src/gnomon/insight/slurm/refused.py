@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from gnomon.insight.explain.answer import Explanation
-from gnomon.insight.explain.changes import CONSTRAINT, OWN, Change
+from gnomon.insight.explain.changes import CONSTRAINT, OWN, Change, cost_of
 from gnomon.insight.explain.phrases import Numbers, listed, span
 from gnomon.insight.explain.waits import Wait
 from gnomon.insight.slurm.classes import node_classes
@@ -159,7 +159,7 @@ def _changes(who: Subject, played: Rehearsal, others: list[list[Other]]) -> Iter
         one = line[high]
         start = _starts(who, played, one)
         when = "it is taken" if start is None else "it is taken, and starts at once"
-        cost = round(one.kind + one.size / (1 + one.size), 4)
+        cost = cost_of(one.kind, one.size)
         found.append(Change(f"{one.phrase}: {when}", who.name, one.option, one.before, one.after, cost, confirmed=True))
     yield from sorted(found, key=lambda change: change.cost)
 

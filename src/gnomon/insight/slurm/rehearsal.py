@@ -254,6 +254,6 @@ class Rehearsal:
         return ends or any(job.begin_ns > state.now_ns or job.deadline_ns for job in state.pending)
 
 
-def native_of(scenario: Scenario) -> Native | None:
+def native_if_kept(scenario: Scenario) -> Native | None:
     """What Slurm reads of a scenario, None: it is not kept."""
     return scenario.native if isinstance(scenario.native, Native) else None

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gnomon.insight.explain.answer import Explanation
 from gnomon.insight.explain.chain import Link
-from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, Change
+from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, Change, cost_of
 from gnomon.insight.explain.phrases import counted, listed, span
 from gnomon.insight.slurm.rehearsal import Rehearsal
 from gnomon.insight.slurm.subjects import named
@@ -175,7 +175,7 @@ def _changes(entry: Entry, rival: Entry, played: Rehearsal) -> Iterator[Change]:
             low, high = (low, middle) if _before(entry, rival, played, own, middle) else (middle, high)
         if _before(entry, rival, played, own, high):
             size = (high - own.shares) / own.shares
-            cost = round(LIMIT + size / (1 + size), 4)
+            cost = cost_of(LIMIT, size)
             mine, theirs = entry.user or f"account {entry.account}", rival.user or f"account {rival.account}"
             text = f"raise the shares of {_name(own)} from {own.shares} to {high}: {mine} comes before {theirs}"
             yield Change(text, _name(own).replace(" ", "/"), "Fairshare", own.shares, high, cost, confirmed=True)

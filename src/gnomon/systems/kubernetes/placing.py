@@ -23,7 +23,7 @@ from gnomon.recovery.retry import Answer
 from gnomon.systems.kubernetes.controllers.all import Controllers
 from gnomon.systems.kubernetes.controllers.draining import Draining
 from gnomon.systems.kubernetes.descheduler.cycle import start_descheduler
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 from gnomon.systems.kubernetes.read.configuration import read_configuration
 from gnomon.systems.kubernetes.scheduler.account import LEFT, Account
 from gnomon.systems.kubernetes.scheduler.gangs import gangs_of
@@ -44,8 +44,7 @@ class KubeScheduler(Placer):
         node_at: list[int],
         hands: Hands,
     ) -> None:
-        native = scenario.native
-        assert isinstance(native, Native)
+        native = native_of(scenario)
         self._board, self._hands = board, hands
         self._account = account = Account(native, board, hands, node_at)
         settings = read_configuration(native.objects.configuration)

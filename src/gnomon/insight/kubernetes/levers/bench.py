@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gnomon.insight.explain.changes import Change
+from gnomon.insight.explain.changes import Change, cost_of
 from gnomon.insight.explain.phrases import Plain, counted, listed
 from gnomon.insight.kubernetes.classes import Judged, judged
 from gnomon.insight.kubernetes.moment import Moment
@@ -32,7 +32,7 @@ NAMED_MAX = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class Lever:
     """A change that may help: as of :class:`~gnomon.insight.explain.changes.Change`, and how to try it: the numbers of
     the nodes that take the pod then, with what else there is to tell."""
 
@@ -51,8 +51,8 @@ class Option:
 
     @property
     def cost(self) -> float:
-        """See :class:`~gnomon.insight.explain.changes.Change`."""
-        return round(self.kind + self.size / (1 + self.size), 4)
+        """See :func:`~gnomon.insight.explain.changes.cost_of`."""
+        return cost_of(self.kind, self.size)
 
     def told(self, effect: Effect) -> Change:
         """As a change that was tried."""
@@ -109,9 +109,9 @@ class Bench:
         before: Plain | None,
         after: Plain | None,
         group: str = "",
-    ) -> Option:
+    ) -> Lever:
         """A change of the pod's own spec."""
-        return Option(
+        return Lever(
             kind=kind,
             size=size,
             phrase=phrase,
@@ -259,7 +259,7 @@ def _few_candidates(settings: Settings) -> Settings:
     return replace(settings, profiles=profiles)
 
 
-def search(candidates: Iterable[Option], bench: Bench, most: int) -> list[Change]:
+def search(candidates: Iterable[Lever], bench: Bench, most: int) -> list[Change]:
     """The changes that help, the cheapest first. Of a group the cheapest that helps is taken, the rest not tried."""
     told: list[Change] = []
     done: set[str] = set()

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gnomon.insight.explain.changes import CONSTRAINT
-from gnomon.insight.kubernetes.levers.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Lever
 from gnomon.insight.kubernetes.levers.constraints import likeness
 
 ALIKE = 0.6
 """From which likeness on a claim that is there is taken for the one that was meant."""
 
 
-def claims(bench: Bench) -> Iterator[Option]:
+def claims(bench: Bench) -> Iterator[Lever]:
     """Make the claim that a pod names and that is not there, or name one that is."""
     pod, objects = bench.pod, bench.moment.objects
     there = {one.name for one in objects.claims if one.namespace == pod.namespace}
@@ -22,7 +22,7 @@ def claims(bench: Bench) -> Iterator[Option]:
             continue
         rest = (*pod.spec.volumes[:place], *pod.spec.volumes[place + 1 :])
         without = replace(pod.spec, volumes=rest)
-        yield Option(
+        yield Lever(
             kind=CONSTRAINT,
             size=0.5,
             phrase=f"create the PersistentVolumeClaim {pod.namespace}/{volume.source}",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gnomon.insight.explain.changes import CONSTRAINT
-from gnomon.insight.kubernetes.levers.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Lever
 from gnomon.systems.kubernetes.api.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
@@ -40,7 +40,7 @@ def likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def selectors(bench: Bench) -> Iterator[Option]:
+def selectors(bench: Bench) -> Iterator[Lever]:
     """Another value that nodes have for a key of the selector, the most alike first; another key; or no such key."""
     mask = bench.found.masks.get("NodeAffinity")
     if mask is None or not mask.any():
@@ -74,7 +74,7 @@ def _keys(bench: Bench, key: str, value: str) -> list[str]:
     return [name for name in sorted(names, key=lambda name: -alike[name])[:3] if alike[name] > 0.6]
 
 
-def _terms(bench: Bench) -> Iterator[Option]:
+def _terms(bench: Bench) -> Iterator[Lever]:
     """The same for the expressions of the required node affinity."""
     spec = bench.pod.spec
     terms = spec.affinity.node_required
@@ -106,7 +106,7 @@ def _with_expression(spec: PodSpec, i: int, j: int, one: Requirement | None) -> 
     return replace(spec, affinity=replace(spec.affinity, node_required=required))
 
 
-def _option(bench: Bench, field: str, before: str, after: str, spec: PodSpec, alike: float) -> Option:
+def _option(bench: Bench, field: str, before: str, after: str, spec: PodSpec, alike: float) -> Lever:
     name = field.partition(".")[2] or field
     return bench.of_spec(
         spec,
@@ -120,7 +120,7 @@ def _option(bench: Bench, field: str, before: str, after: str, spec: PodSpec, al
     )
 
 
-def _removal(bench: Bench, field: str, before: str, spec: PodSpec, verb: str, size: float = 1.0) -> Option:
+def _removal(bench: Bench, field: str, before: str, spec: PodSpec, verb: str, size: float = 1.0) -> Lever:
     phrase = f"{verb} {before}"
     return bench.of_spec(
         spec, kind=CONSTRAINT, size=size, phrase=phrase, field=f"spec.{field}", before=before, after=None
@@ -130,7 +130,7 @@ def _removal(bench: Bench, field: str, before: str, spec: PodSpec, verb: str, si
 # ------------------------------------------------------------------ spreading
 
 
-def spreads(bench: Bench) -> Iterator[Option]:
+def spreads(bench: Bench) -> Iterator[Lever]:
     """A constraint that counts pods of its own generation alone, allows more skew, or only prefers."""
     if "PodTopologySpread" not in bench.found.masks:
         return
@@ -163,7 +163,7 @@ def _spread(
     field: str,
     values: tuple[int | str | None, int | str],
     size: float,
-) -> Option:
+) -> Lever:
     listed = bench.pod.spec.topology_spread_constraints
     spec = replace(bench.pod.spec, topology_spread_constraints=(*listed[:i], one, *listed[i + 1 :]))
     name = field.rpartition(".")[2]
@@ -184,7 +184,7 @@ def _spread(
 # ------------------------------------------------------------------ other pods
 
 
-def terms_of_others(bench: Bench) -> Iterator[Option]:
+def terms_of_others(bench: Bench) -> Iterator[Lever]:
     """No affinity to, or anti-affinity against, other pods: term by term."""
     if "InterPodAffinity" not in bench.found.masks:
         return
@@ -215,7 +215,7 @@ def selector_text(selector: LabelSelector | None) -> str:
 # ------------------------------------------------------------------ ports and gates
 
 
-def ports(bench: Bench) -> Iterator[Option]:
+def ports(bench: Bench) -> Iterator[Lever]:
     """No host ports."""
     mask = bench.found.masks.get("NodePorts")
     if mask is None or not mask.any():
@@ -235,7 +235,7 @@ def ports(bench: Bench) -> Iterator[Option]:
     yield _removal(bench, "containers[*].ports[*].hostPort", taken, without, "take no host port")
 
 
-def gates(bench: Bench) -> Iterator[Option]:
+def gates(bench: Bench) -> Iterator[Lever]:
     """No scheduling gates."""
     spec = bench.pod.spec
     if spec.scheduling_gates:

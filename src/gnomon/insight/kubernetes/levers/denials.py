@@ -9,7 +9,7 @@ from typing import Final
 
 from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OWN
 from gnomon.insight.kubernetes.classes import written
-from gnomon.insight.kubernetes.levers.bench import Bench, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Lever
 from gnomon.insight.kubernetes.levers.constraints import likeness
 from gnomon.insight.kubernetes.levers.quota import created, with_limit
 from gnomon.insight.kubernetes.moment import quota_key, usage_of
@@ -28,7 +28,7 @@ CLASSES_MAX: Final = 4
 """How many priority classes are tried in the place of one."""
 
 
-def denial_options(bench: Bench) -> Iterator[Option]:
+def denial_levers(bench: Bench) -> Iterator[Lever]:
     """Another priority class, or none; amounts within the limit ranges, or a limit range that allows for more."""
     found = NO_CLASS.search(bench.moment.refused)
     if found is not None:
@@ -40,7 +40,7 @@ def denial_options(bench: Bench) -> Iterator[Option]:
             yield from _wider(bench, one)
 
 
-def _classes(bench: Bench, name: str) -> Iterator[Option]:
+def _classes(bench: Bench, name: str) -> Iterator[Lever]:
     known = [one for one in bench.moment.objects.priority_classes if not one.name.startswith(OF_THE_SYSTEM)]
     for one in sorted(known, key=lambda one: (-likeness(one.name, name), one.name))[:CLASSES_MAX]:
         spec = replace(
@@ -53,7 +53,7 @@ def _classes(bench: Bench, name: str) -> Iterator[Option]:
     default = next((one for one in known if one.global_default), None)
     value = 0 if default is None else default.value
     yield _of_class(bench, name, None, replace(bench.pod.spec, priority=value, priority_class=""), 1.0)
-    yield Option(
+    yield Lever(
         kind=CONSTRAINT,
         size=1.0,
         phrase=f"create the PriorityClass {name}",
@@ -65,8 +65,8 @@ def _classes(bench: Bench, name: str) -> Iterator[Option]:
     )
 
 
-def _of_class(bench: Bench, before: str, after: str | None, spec: PodSpec, size: float) -> Option:
-    return Option(
+def _of_class(bench: Bench, before: str, after: str | None, spec: PodSpec, size: float) -> Lever:
+    return Lever(
         kind=OWN,
         size=round(size, 4),
         phrase=f"priorityClassName: {before} → {after}" if after else f"name no priorityClassName {before}",
@@ -78,7 +78,7 @@ def _of_class(bench: Bench, before: str, after: str | None, spec: PodSpec, size:
     )
 
 
-def _within(bench: Bench, ranges: LimitRange) -> Iterator[Option]:
+def _within(bench: Bench, ranges: LimitRange) -> Iterator[Lever]:
     """Requests and limits of the containers as far as a range's least and most allow."""
     before = spec = bench.pod.spec
     for item in ranges.items:
@@ -94,7 +94,7 @@ def _within(bench: Bench, ranges: LimitRange) -> Iterator[Option]:
                 less = with_limit(spec, name.removeprefix("limits."), left)
                 spec = spec if less is None else less[0]
     said = _differences(before, spec)
-    yield Option(
+    yield Lever(
         kind=OWN,
         size=0.5,
         phrase=", ".join(f"{name}: {old} → {new}" for name, (old, new) in said.items()),
@@ -126,7 +126,7 @@ def _differences(before: PodSpec, after: PodSpec) -> dict[str, tuple[str, str]]:
     return said
 
 
-def _wider(bench: Bench, ranges: LimitRange) -> Iterator[Option]:
+def _wider(bench: Bench, ranges: LimitRange) -> Iterator[Lever]:
     """A range that allows for what the containers say."""
     items, said = [], dict[str, tuple[int, int]]()
     for item in ranges.items:
@@ -142,7 +142,7 @@ def _wider(bench: Bench, ranges: LimitRange) -> Iterator[Option]:
         return
     wider, key = replace(ranges, items=tuple(items)), (ranges.namespace, ranges.name)
     others = tuple(wider if (one.namespace, one.name) == key else one for one in bench.moment.objects.limit_ranges)
-    yield Option(
+    yield Lever(
         kind=LIMIT,
         size=sum((new - old) / max(old, 1) for old, new in said.values()),
         phrase="let the limit range allow "

@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.insight.explain.changes import NODES, OTHERS
 from gnomon.insight.kubernetes.classes import FIT, quantity
-from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Lever
 from gnomon.insight.kubernetes.levers.scaling import scaled_down, workload_of
 from gnomon.systems.kubernetes.api.constraints import HOSTNAME, ZONE, Requirement
 from gnomon.systems.kubernetes.api.objects import Node, Pod
@@ -32,7 +32,7 @@ MAY_YIELD = (FIT, "NodePorts", "InterPodAffinity", "PodTopologySpread", "VolumeR
 """Filters that another pod's end may satisfy."""
 
 
-def uncordon(bench: Bench) -> Iterator[Option]:
+def uncordon(bench: Bench) -> Iterator[Lever]:
     """Open a node that is cordoned."""
     for node in bench.state.nodes:
         if node.unschedulable and (bench.target is None or bench.state.names[bench.target] == node.name):
@@ -40,7 +40,7 @@ def uncordon(bench: Bench) -> Iterator[Option]:
                 continue
             taints = tuple(one for one in node.taints if one.key != "node.kubernetes.io/unschedulable")
             opened = replace(node, unschedulable=False, taints=taints)
-            yield Option(
+            yield Lever(
                 kind=OTHERS,
                 size=0.1,
                 phrase=f"uncordon {node.name}",
@@ -53,7 +53,7 @@ def uncordon(bench: Bench) -> Iterator[Option]:
             )
 
 
-def ready_again(bench: Bench) -> Iterator[Option]:
+def ready_again(bench: Bench) -> Iterator[Lever]:
     """A node that is not as it should be, and is so again: no more than its own taints say keeps the pod away."""
     found = bench.found
     mask = found.only("TaintToleration") & found.masks.get("TaintToleration", np.zeros(len(bench.state.nodes), bool))
@@ -64,7 +64,7 @@ def ready_again(bench: Bench) -> Iterator[Option]:
         well = replace(node, taints=tuple(one for one in node.taints if one.key not in CONDITIONS))
         if well.taints == node.taints:
             continue
-        yield Option(
+        yield Lever(
             kind=OTHERS,
             size=0.15,
             phrase=f"{node.name} is Ready again",
@@ -85,7 +85,7 @@ def _on_node(bench: Bench, node: Node) -> Effect | None:
 # ------------------------------------------------------------------ pods in the way
 
 
-def pods_in_the_way(bench: Bench) -> Iterator[Option]:
+def pods_in_the_way(bench: Bench) -> Iterator[Lever]:
     """Remove one pod, the smallest that will do, from a node; or let it ask for less."""
     found, state = bench.found, bench.state
     mask = found.only(*MAY_YIELD)
@@ -126,7 +126,7 @@ def _smallest(pods: Iterable[Placed], short: dict[str, int]) -> list[Placed]:
     return sorted(able, key=lambda one: (one.shape.priority, one.shape.requests.get(name, 0), one.pod.key))[:2]
 
 
-def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Option]:
+def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Lever]:
     """End a bare pod; one that a controller would make anew goes when its workload is scaled down."""
     key, where = placed.pod.key, bench.state.names[node]
 
@@ -139,7 +139,7 @@ def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Option]:
         yield from scaled_down(bench, placed.pod, where, attempt)
         return
     amounts = ", ".join(quantity(name, amount) for name, amount in placed.shape.requests.items())
-    yield Option(
+    yield Lever(
         kind=OTHERS,
         size=1.0,
         phrase=f"delete {key} on {where}" + (f" (it asks for {amounts})" if amounts else ""),
@@ -152,7 +152,7 @@ def _removal(bench: Bench, placed: Placed, node: int) -> Iterator[Option]:
     )
 
 
-def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -> Iterator[Option]:
+def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -> Iterator[Lever]:
     from gnomon.insight.kubernetes.levers.own import with_request
 
     if len(short) != 1:
@@ -182,7 +182,7 @@ def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -
     if smaller.owner is not None:
         whose = workload_of(smaller, bench.moment.objects)
         who = f"{whose}, of which {smaller.name} is on {where},"
-    yield Option(
+    yield Lever(
         kind=OTHERS,
         size=amount / has,
         phrase=f"let {who} ask for {less} instead of {more}",
@@ -198,7 +198,7 @@ def _shrinking(bench: Bench, placed: Placed, node: int, short: dict[str, int]) -
 # ------------------------------------------------------------------ one more node
 
 
-def more_nodes(bench: Bench) -> Iterator[Option]:
+def more_nodes(bench: Bench) -> Iterator[Lever]:
     """One more node like one that is there, with the DaemonSets that run on that; where volumes bind the pod to a
     place, one like it there."""
     templates = _templates(bench)
@@ -218,7 +218,7 @@ def more_nodes(bench: Bench) -> Iterator[Option]:
             yield _growth(bench, old, new, pods, tried=len(copies) == 1)
 
 
-def _growth(bench: Bench, old: Node, new: Node, pods: list[tuple[Pod, str]], *, tried: bool) -> Option:
+def _growth(bench: Bench, old: Node, new: Node, pods: list[tuple[Pod, str]], *, tried: bool) -> Lever:
     """``tried``: it fits on that node when it is the only new one."""
 
     def attempt() -> Effect | None:
@@ -231,7 +231,7 @@ def _growth(bench: Bench, old: Node, new: Node, pods: list[tuple[Pod, str]], *, 
     moved = [
         f"{key}={new.labels[key]}" for key in new.labels if key != HOSTNAME and new.labels[key] != old.labels.get(key)
     ]
-    return Option(
+    return Lever(
         kind=NODES,
         size=1 / max(len(bench.state.nodes), 1) + 0.01 * len(moved),
         phrase=f"one more node like {old.name}" + (f" with {', '.join(moved)}" if moved else ""),

@@ -10,7 +10,7 @@ import numpy as np
 from gnomon.insight.explain.changes import OWN
 from gnomon.insight.explain.phrases import counted, listed
 from gnomon.insight.kubernetes.classes import FIT, quantity, written
-from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Lever
 from gnomon.insight.kubernetes.moment import key_of
 from gnomon.systems.kubernetes.api.constraints import Taint, Toleration
 from gnomon.systems.kubernetes.api.objects import Container, Pod, PodSpec
@@ -29,7 +29,7 @@ CONDITIONS = ("not-ready", "unreachable", "network-unavailable", "out-of-service
 # ------------------------------------------------------------------ requests
 
 
-def requests(bench: Bench) -> Iterator[Option]:
+def requests(bench: Bench) -> Iterator[Lever]:
     """Ask for as much as some node has free: of one resource, or of all of which there is too little."""
     found = bench.found
     if not found.asked:
@@ -51,7 +51,7 @@ def requests(bench: Bench) -> Iterator[Option]:
         yield from _asking(bench, {name: int(found.free(name)[node]) for name in found.asked if short[name][node]})
 
 
-def _asking(bench: Bench, amounts: Mapping[str, int]) -> Iterator[Option]:
+def _asking(bench: Bench, amounts: Mapping[str, int]) -> Iterator[Lever]:
     asked, spec = bench.found.asked, bench.pod.spec
     if any(amount <= 0 for amount in amounts.values()):
         return
@@ -125,7 +125,7 @@ def _with_container(spec: PodSpec, place: str, position: int, one: Container) ->
 # ------------------------------------------------------------------ tolerations
 
 
-def tolerations(bench: Bench) -> Iterator[Option]:
+def tolerations(bench: Bench) -> Iterator[Lever]:
     """Tolerate all taints of a kind of node, where that is sensible; what needs fewest first."""
     mask = bench.found.masks.get("TaintToleration")
     if mask is None or not mask.any():
@@ -160,13 +160,13 @@ def _is_refused(taint: Taint, spec: PodSpec) -> bool:
 # ------------------------------------------------------------------ priority
 
 
-def priorities(bench: Bench) -> Iterator[Option]:
+def priorities(bench: Bench) -> Iterator[Lever]:
     """A priority above that of pods whose places would do, by a class that is there if one is; or that it may preempt
     at all."""
     pod, state = bench.pod, bench.state
     if pod.spec.never_preempts:
         able = replace(pod, spec=replace(pod.spec, preemption_policy=PREEMPT_LOWER))
-        yield Option(
+        yield Lever(
             kind=OWN,
             size=1.0,
             phrase="let it preempt others",
@@ -186,7 +186,7 @@ def priorities(bench: Bench) -> Iterator[Option]:
             continue
         changes = {"priority": value, "priority_class": "" if named is None else named.name}
         raised = replace(pod, spec=replace(pod.spec, **changes))  # type: ignore[arg-type]
-        yield Option(
+        yield Lever(
             kind=OWN,
             size=(value - pod.priority) / max(abs(pod.priority), 1),
             phrase=f"give it the priority {value}" + (f" (class {named.name})" if named else ""),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, OTHERS, OWN
 from gnomon.insight.explain.phrases import listed
-from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Lever
 from gnomon.insight.kubernetes.levers.own import with_request
 from gnomon.insight.kubernetes.levers.scaling import replicas_of, scaled_down, workload_of
 from gnomon.insight.kubernetes.moment import Gatekeeper, is_peer, quota_key, usage_of
@@ -20,7 +20,7 @@ from gnomon.systems.kubernetes.api.workloads import Deployment
 from gnomon.systems.kubernetes.apiserver.quotas import applies
 
 
-def quota_options(bench: Bench) -> Iterator[Option]:
+def quota_levers(bench: Bench) -> Iterator[Lever]:
     """Raise the quota; ask for what is left of it; for a rollout, remove an old pod first; end another's pod."""
     moment = bench.moment
     found = binding(moment)
@@ -30,7 +30,7 @@ def quota_options(bench: Bench) -> Iterator[Option]:
     where = f"resourcequota/{quota.namespace}/{quota.name}"
     raised = {name: used + asked * moment.missing for name, (asked, used, _) in over.items()}
     hard = {**quota.hard, **raised}
-    yield Option(
+    yield Lever(
         kind=LIMIT,
         size=sum((raised[name] - most) / most for name, (_, _, most) in over.items() if most),
         phrase="raise the quota to " + listed([f"{name} {amount_of(name, amount)}" for name, amount in raised.items()]),
@@ -77,7 +77,7 @@ def created(
     return Effect(made + (f", and {effect.text}" if effect else ", but fits on no node"))
 
 
-def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
+def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Lever]:
     spec: PodSpec = bench.pod.spec
     fields: list[str] = []
     before: list[str] = []
@@ -95,7 +95,7 @@ def _less(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
         before.append(amount_of(name, asked))
         after.append(amount_of(name, left))
         size += (asked - left) / asked
-    yield Option(
+    yield Lever(
         kind=OWN,
         size=size,
         phrase=f"ask for {', '.join(after)} instead of {', '.join(before)} ({', '.join(over)})",
@@ -119,7 +119,7 @@ def with_limit(spec: PodSpec, name: str, total: int) -> tuple[PodSpec, str] | No
     return replace(spec, containers=(changed,)), f"spec.containers[{one.name}].resources.limits.{name}"
 
 
-def _as_many_as_may_be(bench: Bench) -> Iterator[Option]:
+def _as_many_as_may_be(bench: Bench) -> Iterator[Lever]:
     """Of a snapshot: no more replicas than the quota has let be created."""
     moment, objects = bench.moment, bench.moment.objects
     replicas = replicas_of(bench.pod, objects)
@@ -127,7 +127,7 @@ def _as_many_as_may_be(bench: Bench) -> Iterator[Option]:
     if moment.row >= 0 or replicas is None or not 0 < there < replicas:
         return
     workload = workload_of(bench.pod, objects)
-    yield Option(
+    yield Lever(
         kind=CONSTRAINT,
         size=(replicas - there) / replicas,
         phrase=f"scale {workload} from {replicas} to {there}",
@@ -139,7 +139,7 @@ def _as_many_as_may_be(bench: Bench) -> Iterator[Option]:
     )
 
 
-def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
+def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Lever]:
     """The pod belongs to a rollout: remove a pod of the old generation first instead of one more at first."""
     moment = bench.moment
     deployment = deployment_of(bench.pod, moment.objects)
@@ -155,7 +155,7 @@ def _without_surge(bench: Bench, quota: ResourceQuota) -> Iterator[Option]:
     ]
     if not old or str(deployment.max_surge) in ("0", "0%"):
         return
-    yield Option(
+    yield Lever(
         kind=CONSTRAINT,
         size=0.5,
         phrase="roll out with maxSurge 0 and maxUnavailable 1, so that an old pod goes first",
@@ -174,7 +174,7 @@ def deployment_of(pod: Pod, objects: Objects) -> Deployment | None:
     return next(named, None) if kind == "Deployment" else None
 
 
-def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
+def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Lever]:
     """The smallest pod under the quota whose end leaves enough."""
     able = []
     for one in bench.moment.created:
@@ -193,7 +193,7 @@ def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]
                 bench.moment.created,
             )
             return
-        yield Option(
+        yield Lever(
             kind=OTHERS,
             size=1.0,
             phrase=f"delete {key}",
@@ -205,7 +205,7 @@ def _another(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]
         )
 
 
-def _idle_workloads(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Option]:
+def _idle_workloads(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[Lever]:
     """Another workload none of whose pods has a node gives way for now."""
     found: dict[tuple[str, str], list[Pod]] = {}
     for one in holders_of(bench.moment, quota, over):
@@ -214,7 +214,7 @@ def _idle_workloads(bench: Bench, quota: ResourceQuota, over: Over) -> Iterator[
     for (kind, name), pods in found.items():
         if len(pods) < 2 or any(one.node_name for one in pods):
             continue
-        yield Option(
+        yield Lever(
             kind=OTHERS,
             size=1.5,
             phrase=f"let {kind} {name} wait: delete its {len(pods)} pods, none of which has a node",

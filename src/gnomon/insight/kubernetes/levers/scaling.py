@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from gnomon.insight.explain.changes import OTHERS
-from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Option
+from gnomon.insight.kubernetes.levers.bench import Bench, Effect, Lever
 from gnomon.insight.kubernetes.subjects import owner_of
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.snapshot import Objects
@@ -42,7 +42,7 @@ def replicas_of(pod: Pod, objects: Objects) -> int | None:
 
 def scaled_down(
     bench: Bench, pod: Pod, where: str, attempt: Callable[[], Effect | None], among: Iterable[Pod] | None = None
-) -> Iterator[Option]:
+) -> Iterator[Lever]:
     """Fewer replicas, so that one pod goes for good. ``attempt``: what comes of it when that is gone; ``where``: what
     that frees; ``among``: the pods that there are (None: those that have a node).
 
@@ -64,7 +64,7 @@ def scaled_down(
     fewer, before = len(owned) - 1, replicas_of(pod, objects)
     before = len(owned) if before is None else before
     how = "" if kind == "StatefulSet" or len(owned) == 1 else f", with {pod.name} as the one to go ({COST})"
-    yield Option(
+    yield Lever(
         kind=OTHERS,
         size=1.0,
         phrase=f"scale {workload} from {before} to {fewer}{how}, which frees {where}",

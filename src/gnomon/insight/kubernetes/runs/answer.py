@@ -33,7 +33,7 @@ from gnomon.model.errors import InputError
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.quantity import format_quantity
 from gnomon.systems.kubernetes.controllers.leaving import COLLECTED
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 MARKED = "TaintManagerEviction"
 """The reason of the event by which a pod on a lost node is marked for deletion."""
@@ -44,8 +44,7 @@ def of_run(
 ) -> Explanation:
     """What became of a pod in a run: why it waited the last time, what went wrong, or how it came where it is; of a
     workload how many of its pods were ready, and the same of the one that had most trouble."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     ground = Ground(history(scenario, log))
     node = node_named(subject, native.objects)
     if node is not None:
@@ -210,8 +209,7 @@ def of_kept(subject: str, scenario: Scenario, log: Log | None, *, why_not: str |
 def _marked(ground: Ground, task: int, turn: Turn) -> tuple[str, str]:
     """What was said of a pod whose node is lost and that is marked for deletion, and what has to happen for another to
     take its place (sheet on Kubernetes, section 9); empty texts if it is not."""
-    log, native = ground.past.log, ground.scenario.native
-    assert isinstance(native, Native)
+    log, native = ground.past.log, native_of(ground.scenario)
     rows = [row for row in rows_of(log, (task,), Kind.EVENT).tolist() if row > turn.row]
     said = log.details.get(rows[-1], {}) if rows else {}
     if said.get("reason") != MARKED:
@@ -241,8 +239,7 @@ def evicted(ground: Ground, task: int) -> str:
     log = ground.past.log
     for row in reversed(rows_of(log, (task,), Kind.FAIL).tolist()):
         if Reason(int(log.reason[row])) is Reason.EVICTED:
-            said, native = log.details.get(row, {}), ground.scenario.native
-            assert isinstance(native, Native)
+            said, native = log.details.get(row, {}), native_of(ground.scenario)
             container = native.pods[task].spec.containers[0].name
             least, left = (format_quantity(int(said.get(key, 0))) for key in ("below", "available"))
             used, asked = (format_quantity(int(said.get(key, 0))) for key in ("used", "request"))

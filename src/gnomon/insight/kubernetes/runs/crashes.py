@@ -11,7 +11,7 @@ from typing import Final
 
 from gnomon.engine.log import Kind, Log, Reason, State
 from gnomon.insight.explain import variations as vary
-from gnomon.insight.explain.changes import OWN, Change, Simulate
+from gnomon.insight.explain.changes import OWN, Change, Simulate, cost_of
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.losses import loss
 from gnomon.insight.explain.phrases import counted, size, span
@@ -23,7 +23,7 @@ from gnomon.model.quantity import format_memory
 from gnomon.model.work import Shape
 from gnomon.systems.kubernetes.api.constraints import UNREACHABLE, Toleration
 from gnomon.systems.kubernetes.api.objects import PodSpec
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 SETTINGS: Final = frozenset(("limits.memory", "memory", "cpu", "priority", "count", "request"))
 """What general changes are about that one can set in a cluster of Kubernetes: others are no settings of it."""
@@ -124,8 +124,7 @@ def _now(ground: Ground, task: int) -> str:
 
 def against_memory(ground: Ground, task: int, again: Simulate) -> list[Change]:
     """A limit as high as what the containers come to use, for all pods of the workload."""
-    native = ground.scenario.native
-    assert isinstance(native, Native)
+    native = native_of(ground.scenario)
     log = ground.past.log
     if not any(log.reason[row] == Reason.MEMORY for row in rows_of(log, (task,), Kind.FAIL).tolist()):
         return []
@@ -144,7 +143,7 @@ def against_memory(ground: Ground, task: int, again: Simulate) -> list[Change]:
         return []
     grown = (value - has) / max(has, 1)
     text = f"raise its limit of memory from {format_memory(has)} to {format_memory(value)}: it is not killed"
-    cost = round(OWN + grown / (1 + grown), 4)
+    cost = cost_of(OWN, grown)
     path = "spec.containers[*].resources.limits.memory"
     object_ = f"pod/{native.pods[task].key}"
     return [Change(text, object_, path, format_memory(has), format_memory(value), cost, confirmed=True)]
@@ -152,8 +151,7 @@ def against_memory(ground: Ground, task: int, again: Simulate) -> list[Change]:
 
 def sooner_elsewhere(ground: Ground, task: int, simulate: Simulate) -> list[Change]:
     """Another pod in the place of one whose node is lost, sooner: by a shorter ``tolerationSeconds``."""
-    native, log = ground.scenario.native, ground.past.log
-    assert isinstance(native, Native)
+    native, log = native_of(ground.scenario), ground.past.log
     owner, space = native.pods[task].owner, native.pods[task].namespace
     if owner is None or owner.kind in ("StatefulSet", "DaemonSet"):
         return []

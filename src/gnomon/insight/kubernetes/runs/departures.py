@@ -11,7 +11,7 @@ import numpy as np
 from gnomon.engine.log import Kind, Log, Reason
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.controllers.kubelets import CRASH_LOOP
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 TERMINATING: Final = "Terminating"
@@ -56,8 +56,7 @@ class Departures:
 
 def departures_of(scenario: Scenario, log: Log) -> Departures:
     """What happened to pods."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     found: dict[tuple[str, bool], Departure] = {}
     restarts: dict[int, int] = {}
     present: dict[int, int] = {}

@@ -15,7 +15,7 @@ from math import ceil
 
 from gnomon.engine.log import Kind, Log
 from gnomon.insight.explain import variations as vary
-from gnomon.insight.explain.changes import LIMIT, Change, Simulate
+from gnomon.insight.explain.changes import LIMIT, Change, Simulate, cost_of
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Plain, counted, listed, span
 from gnomon.insight.explain.situation import rows_of
@@ -31,7 +31,7 @@ from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.api.selectors import selects
 from gnomon.systems.kubernetes.descheduler.evictor import CRITICAL_FROM
 from gnomon.systems.kubernetes.fleets.makers import INDEX_LABEL, ORDINAL_LABEL
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 TIMES_SHOWN = 3
@@ -125,8 +125,7 @@ def native_text(log: Log, found: Evictions) -> str:
 
 def sentences(ground: Ground, task: int, found: Evictions) -> str:
     """What happened, whether it goes on, and why."""
-    log, native = ground.past.log, ground.scenario.native
-    assert isinstance(native, Native)
+    log, native = ground.past.log, native_of(ground.scenario)
     times = [span(int(log.t_ns[row])) for row in found.rows]
     plugin = log.details[found.rows[-1]]["plugin"]
     more = len(times) - TIMES_SHOWN
@@ -190,15 +189,14 @@ def against_evictions(ground: Ground, task: int, found: Evictions, simulate: Sim
         except InputError:
             continue
         if task not in evictions(log):
-            cost = round(LIMIT + one.size / (1 + one.size), 4)
+            cost = cost_of(LIMIT, one.size)
             text = f"{one.what}: it stays where it is"
             told.append(Change(text, one.object, one.field, one.before, one.after, cost, confirmed=True))
     return sorted(told, key=lambda one: one.cost)
 
 
 def _tries(ground: Ground, task: int, found: Evictions) -> Iterator[_Try]:
-    scenario, native = ground.scenario, ground.scenario.native
-    assert isinstance(native, Native)
+    scenario, native = ground.scenario, native_of(ground.scenario)
     policy = native.objects.descheduler
     if policy is None:
         return
@@ -228,8 +226,7 @@ def _tries(ground: Ground, task: int, found: Evictions) -> Iterator[_Try]:
 
 
 def _with_policy(scenario: Scenario, change: Callable[[Profile], Profile]) -> Scenario:
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     policy = native.objects.descheduler
     assert policy is not None
     changed = replace(policy, profiles=tuple(change(one) for one in policy.profiles))
@@ -263,8 +260,7 @@ def _higher_targets(ground: Ground, task: int, found: Evictions, policy: Desched
             ),
         )
 
-    native = ground.scenario.native
-    assert isinstance(native, Native)
+    native = native_of(ground.scenario)
     name = max(targets, key=lambda one: targets[one] - before[one])
     own = pod_requests(native.pods[task].spec).get(name, 0)
     node = next(one for one in native.objects.nodes if one.name == where[name])

@@ -18,7 +18,7 @@ from gnomon.systems.kubernetes.api.objects import Pod, PodSpec
 from gnomon.systems.kubernetes.api.revisions import HASH_LABEL
 from gnomon.systems.kubernetes.descheduler.rebalancing import domains_of
 from gnomon.systems.kubernetes.descheduler.view import Seen, View
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 DRAWS = 12
@@ -84,8 +84,7 @@ def last_places(log: Log) -> dict[int, int]:
 
 def final_spread(scenario: Scenario, log: Log, tasks: Sequence[int]) -> Spread | None:
     """The hard constraint of some pods that is furthest off when the log ends; None where they have none."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     names = [node.name for node in scenario.cluster.nodes]
     seen = [Seen(native.pods[task], names[node], task) for task, node in sorted(last_places(log).items()) if node >= 0]
     view = View(native.objects.nodes, {}, {})
@@ -108,8 +107,7 @@ def layout_of(
 ) -> Layout | None:
     """What there is to tell of the layout of a workload's pods; None if it is as it is to be, and could not be else.
     ``about``: the workload, as changes name it."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     spread = final_spread(scenario, log, tasks)
     if spread is None:
         return None
@@ -172,8 +170,7 @@ def _draws(ends: Sequence[Spread]) -> str:
 
 
 def _changes(tasks: Sequence[int], about: str, draws: Sequence[Scenario], simulate: Simulate) -> list[Change]:
-    native = draws[0].native
-    assert isinstance(native, Native)
+    native = native_of(draws[0])
     constraint = next(
         one
         for task in tasks
@@ -216,8 +213,7 @@ def _all_within(
     draws: Sequence[Scenario], change: Callable[[Native], Native], tasks: Sequence[int], simulate: Simulate
 ) -> bool:
     for one in draws:
-        assert isinstance(one.native, Native)
-        changed = replace(one, native=change(one.native))
+        changed = replace(one, native=change(native_of(one)))
         end = _end(changed, tasks, simulate)
         if end is None or end.is_broken:
             return False

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Final
 
 from gnomon.engine.log import Kind
-from gnomon.insight.explain.changes import OWN, Change, Simulate
+from gnomon.insight.explain.changes import OWN, Change, Simulate, cost_of
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.situation import rows_of
 from gnomon.systems.kubernetes.api.objects import Container, Pod, Probe
 from gnomon.systems.kubernetes.controllers.probes import Failure, first_kill
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 
 MOST: Final = 86_400
 """No delay (in seconds) and no number of failures above this is proposed."""
@@ -32,8 +32,7 @@ _FIELDS: Final[dict[str, tuple[Callable[[Probe], int], Callable[[Probe, int], Pr
 def against_probe(ground: Ground, task: int, simulate: Simulate) -> list[Change]:
     """The least that keeps the probe which killed a pod's container last from doing so, each simulated; nothing of a
     container that hangs, which a probe is to kill."""
-    native = ground.scenario.native
-    assert isinstance(native, Native)
+    native = native_of(ground.scenario)
     pod, fails = native.pods[task], rows_of(ground.past.log, (task,), Kind.FAIL).tolist()
     kill = first_kill(pod)
     said = str(ground.past.log.details.get(fails[-1], {}).get("message", "")) if fails else ""
@@ -50,7 +49,7 @@ def against_probe(ground: Ground, task: int, simulate: Simulate) -> list[Change]
             size = (after - before) / max(before, 1)
             text = f"{kill.what}Probe.{field} {before} → {after}: container {kill.container} is not killed"
             path = f"spec.containers[*].{kill.what}Probe.{field}"
-            cost = round(OWN + size / (1 + size), 4)
+            cost = cost_of(OWN, size)
             found.append(Change(text, f"pod/{pod.key}", path, before, after, cost, confirmed=True))
     return found
 

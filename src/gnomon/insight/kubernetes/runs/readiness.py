@@ -18,7 +18,7 @@ from gnomon.engine.log import Kind, Log, Reason
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.controllers.probes import ready_ns
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 from gnomon.systems.kubernetes.scheduler.account import LEFT
 
 Span = tuple[int, int]
@@ -68,8 +68,7 @@ class _Fold:
 
 def ready_spans(scenario: Scenario, log: Log) -> dict[int, list[Span]]:
     """For each task, from when to when its pods are ready; what is ready at the end, up to NEVER."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     fold = _Fold()
     kinds = (Kind.START, *LEFT, Kind.CLOSE, Kind.OPEN, Kind.EVENT)
     delays: dict[int, int] = {}

@@ -19,7 +19,7 @@ from gnomon.systems.kubernetes.api.policies import ResourceQuota
 from gnomon.systems.kubernetes.api.quantity import parse_quantity
 from gnomon.systems.kubernetes.apiserver.quotas import used
 from gnomon.systems.kubernetes.controllers.leaving import missing_message
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 from gnomon.systems.kubernetes.read.configuration import read_configuration
 from gnomon.systems.kubernetes.scheduler.account import LEFT, closed_to
 from gnomon.systems.kubernetes.scheduler.plugins import volume_binding
@@ -68,8 +68,7 @@ def turn_of(ground: Ground, task: int) -> Turn | None:
 
 def moment_at(scenario: Scenario, log: Log, task: int, turn: Turn) -> Moment:
     """The cluster just before a row, and the pod as one that has no place yet."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     objects, pods = native.objects, native.pods
     seen = _Replay(native, log, [node.name for node in scenario.cluster.nodes])
     for row in range(turn.row):

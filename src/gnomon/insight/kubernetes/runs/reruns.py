@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gnomon.engine.log import Kind, Log
 from gnomon.insight.explain import variations as vary
-from gnomon.insight.explain.changes import OWN, Change, Simulate
+from gnomon.insight.explain.changes import OWN, Change, Simulate, cost_of
 from gnomon.insight.explain.ground import Ground
 from gnomon.insight.explain.phrases import Plain
 from gnomon.insight.explain.situation import rows_of
@@ -22,7 +22,7 @@ from gnomon.systems.kubernetes.api.constraints import HOSTNAME
 from gnomon.systems.kubernetes.api.objects import Node, Pod
 from gnomon.systems.kubernetes.api.requests import pod_requests
 from gnomon.systems.kubernetes.fleets.daemon_pods import node_of
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 
 def rerun(base: Scenario, log: Log, simulate: Simulate) -> Simulate:
@@ -46,8 +46,7 @@ def _is_settable(base: Scenario, one: Scenario) -> bool:
 def in_step(base: Scenario, one: Scenario) -> Scenario | None:
     """A variation of a scenario with its objects as its tasks and nodes are: requests, priorities, and more nodes like
     those that there are. None: they have no meaning for the objects, which is for the scheduling cycle to try."""
-    native = base.native
-    assert isinstance(native, Native)
+    native = native_of(base)
     nodes = native.objects.nodes if one.cluster is base.cluster else _nodes_in_step(base, one)
     if len(one.work) != len(base.work) or nodes is None:
         return None
@@ -63,8 +62,7 @@ def in_step(base: Scenario, one: Scenario) -> Scenario | None:
 
 def _nodes_in_step(base: Scenario, one: Scenario) -> tuple[Node, ...] | None:
     """The nodes as objects, those that were added included (``n1+1`` is like n1)."""
-    native = base.native
-    assert isinstance(native, Native)
+    native = native_of(base)
     names, there = [node.name for node in one.cluster.nodes], [node.name for node in base.cluster.nodes]
     if names[: len(there)] != there:
         return None
@@ -160,7 +158,7 @@ def against_eviction(ground: Ground, task: int, again: Simulate) -> list[Change]
         if not len(fails):
             others = {work.id(int(who)) for who in log.subject[log.kind == Kind.FAIL].tolist()}
             text = f"{phrase}: it stays" + (f", and {', '.join(sorted(others))} goes instead" if others else "")
-            cost = round(OWN + size / (1 + size), 4)
+            cost = cost_of(OWN, size)
             found.append(Change(text, f"pod/{key}", field, before, after, cost, confirmed=True))
     return sorted(found, key=lambda one: one.cost)
 

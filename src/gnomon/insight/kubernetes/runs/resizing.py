@@ -19,7 +19,7 @@ from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.objects import Owner
 from gnomon.systems.kubernetes.api.workloads import Deployment, Job, PodTemplate, StatefulSet
 from gnomon.systems.kubernetes.fleets.fleet import Fleet, JobRun
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import Native, native_of
 from gnomon.systems.kubernetes.operation import recovery_of
 
 WORKLOADS_MAX = 6
@@ -64,7 +64,7 @@ def against_waiting(ground: Ground, task: int, row: int, simulate: Simulate) -> 
 
 def controlled(ground: Ground, task: int, simulate: Simulate) -> Iterator[Change]:
     """A controller for a pod that was lost and that nobody made anew."""
-    pod = _native(ground.scenario).pods[task]
+    pod = native_of(ground.scenario).pods[task]
     if pod.owner is not None:
         return
     ends = int(ground.work.duration_ns[task]) < NEVER or pod.spec.restart_policy != "Always"
@@ -79,7 +79,7 @@ def controlled(ground: Ground, task: int, simulate: Simulate) -> Iterator[Change
 
 def with_controller(scenario: Scenario, task: int, kind: str) -> Scenario:
     """A scenario in which a bare pod is one that a Deployment (its ReplicaSet), or a Job, made."""
-    native = _native(scenario)
+    native = native_of(scenario)
     pod = native.pods[task]
     owner = Owner("Job" if kind == "Job" else "ReplicaSet", pod.name)
     owned = replace(pod, owner=owner)
@@ -98,7 +98,7 @@ def with_controller(scenario: Scenario, task: int, kind: str) -> Scenario:
 
 def fewer_replicas(ground: Ground, task: int, simulate: Simulate, effect: Callable[[Log], str]) -> Iterator[Change]:
     """One replica less of another workload. ``effect``: what comes of it by the log; empty if it does not help."""
-    native = _native(ground.scenario)
+    native = native_of(ground.scenario)
     own = {number for number, fleet in enumerate(native.fleets) if task in fleet.tasks}
     found = [
         number
@@ -137,7 +137,7 @@ def _replicas(native: Native, number: int) -> int:
 
 def with_replicas(scenario: Scenario, number: int, replicas: int) -> Scenario:
     """A scenario in which a workload (by its first fleet) never has more replicas than these: its last are not made."""
-    native = _native(scenario)
+    native = native_of(scenario)
     fleet = native.fleets[number]
     rollouts = tuple(
         replace(one, specs=tuple((at, _at_most(spec, replicas), place) for at, spec, place in one.specs))
@@ -153,11 +153,6 @@ def with_replicas(scenario: Scenario, number: int, replicas: int) -> Scenario:
 
 def _at_most(spec: Deployment | StatefulSet, replicas: int) -> Deployment | StatefulSet:
     return replace(spec, replicas=min(spec.replicas, replicas))
-
-
-def _native(scenario: Scenario) -> Native:
-    assert isinstance(scenario.native, Native)
-    return scenario.native
 
 
 # ------------------------------------------------------------------ one more node

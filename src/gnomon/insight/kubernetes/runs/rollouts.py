@@ -10,7 +10,7 @@ from gnomon.insight.explain.phrases import listed, span
 from gnomon.insight.explain.situation import rows_of
 from gnomon.model.resources import NEVER
 from gnomon.systems.kubernetes.controllers.probes import ready_ns
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 SHOWN = 3
 TIMED_OUT = "ProgressDeadlineExceeded"
@@ -20,8 +20,7 @@ _PROGRESS = (TIMED_OUT, "NewReplicaSetAvailable", "ScalingReplicaSet")
 def stuck(ground: Ground, tasks: Sequence[int], about: str) -> tuple[str, str]:
     """What is to be told of a rollout that has timed out, and its event; empty if it has not. ``about``: the workload,
     as events name it; ``tasks``: its pods."""
-    log, native = ground.past.log, ground.scenario.native
-    assert isinstance(native, Native)
+    log, native = ground.past.log, native_of(ground.scenario)
     row = _timed_out(log, about)
     if row < 0:
         return "", ""

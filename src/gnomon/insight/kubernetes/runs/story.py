@@ -15,7 +15,7 @@ from gnomon.insight.kubernetes.runs.readiness import Span, Steps, counted_over
 from gnomon.systems.kubernetes.api.objects import PodDisruptionBudget
 from gnomon.systems.kubernetes.api.selectors import selects
 from gnomon.systems.kubernetes.controllers.rollout import resolved
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 _TO_END: Final = ("Job", "CronJob")
 STEPS_MAX: Final = 4
@@ -101,8 +101,7 @@ def longest_away(ground: Ground, task: int, spans: Mapping[int, Sequence[Span]])
 
 def _wanted(ground: Ground, tasks: Sequence[int]) -> Steps:
     """How many pods are to be there, from when on."""
-    native = ground.scenario.native
-    assert isinstance(native, Native)
+    native = native_of(ground.scenario)
     among = set(tasks)
     fleets = [number for number, fleet in enumerate(native.fleets) if among & set(fleet.tasks)]
     for rollout in native.rollouts:
@@ -148,8 +147,7 @@ def _lows(wanted: Steps, ready: Steps, end: int) -> Iterator[tuple[int, int, int
 
 def _broken(ground: Ground, tasks: Sequence[int], ready: Steps) -> str:
     """The first disruption budget below which the workload fell: nobody asks it when nodes are lost."""
-    native = ground.scenario.native
-    assert isinstance(native, Native)
+    native = native_of(ground.scenario)
     pod = native.pods[tasks[0]]
     for budget in native.objects.disruption_budgets:
         if budget.namespace != pod.namespace or not selects(budget.selector, pod.labels):

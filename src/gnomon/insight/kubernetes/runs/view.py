@@ -20,7 +20,7 @@ from gnomon.insight.kubernetes.runs.workloads import label, workloads_of
 from gnomon.model.resources import NEVER
 from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.fleets.fleet import JobRun
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 
 _WAITING: Final = (State.WAITING, State.HELD, State.DELAYED, State.REJECTED)
 _OVER: Final = {State.DONE: "Completed", State.FAILED: "Error", State.KILLED: "Deleted"}
@@ -54,8 +54,7 @@ class View:
     """A run, folded once."""
 
     def __init__(self, scenario: Scenario, log: Log) -> None:
-        assert isinstance(scenario.native, Native)
-        self.scenario, self.log, self.native = scenario, log, scenario.native
+        self.scenario, self.log, self.native = scenario, log, native_of(scenario)
         self.end_ns = end_of(scenario, log)
         self.departures = departures_of(scenario, log)
 

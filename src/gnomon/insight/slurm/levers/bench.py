@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from gnomon.insight.explain.changes import CONSTRAINT, LIMIT, NODES, OTHERS, OWN, Change
+from gnomon.insight.explain.changes import Change, cost_of
 from gnomon.insight.explain.phrases import Plain, span
 from gnomon.insight.slurm.course import begun
 from gnomon.insight.slurm.moment import SOON_NS, Moment
@@ -15,8 +15,6 @@ from gnomon.model.errors import InputError
 from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster.job import OVER
 from gnomon.systems.slurm.inputs.native import Native
-
-__all__ = ["CONSTRAINT", "LIMIT", "NODES", "OTHERS", "OWN", "Bench", "Lever", "search"]
 
 _WORK: Final = 20_000
 """So many starts are simulated for all changes together, about, and at least :data:`_TRIALS_MIN` changes tried."""
@@ -132,7 +130,6 @@ def _smallest(lever: Lever, bench: Bench) -> Change | None:
 
 
 def _change(lever: Lever, place: int, start_ns: int | None, bench: Bench) -> Change:
-    size = lever.sizes[place]
-    cost = round(lever.kind + size / (1 + size), 4)
+    cost = cost_of(lever.kind, lever.sizes[place])
     text = f"{lever.phrases[place]}: {bench.told(start_ns or 0)}"
     return Change(text, lever.object, lever.field, lever.before, lever.values[place], cost, confirmed=True)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
+from gnomon.insight.explain.changes import CONSTRAINT
 from gnomon.insight.slurm.levers import acts
-from gnomon.insight.slurm.levers.bench import CONSTRAINT, Lever
+from gnomon.insight.slurm.levers.bench import Lever
 from gnomon.insight.slurm.levers.own import single
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act

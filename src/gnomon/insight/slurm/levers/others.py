@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gnomon.insight.explain.changes import LIMIT, NODES, OTHERS
 from gnomon.insight.explain.phrases import counted, span
 from gnomon.insight.slurm.classes import Nodes
 from gnomon.insight.slurm.levers import acts
-from gnomon.insight.slurm.levers.bench import LIMIT, NODES, OTHERS, Lever
+from gnomon.insight.slurm.levers.bench import Lever
 from gnomon.insight.slurm.levers.own import even_share_mb
 from gnomon.insight.slurm.meaning import in_its_way
 from gnomon.insight.slurm.moment import Moment

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gnomon.insight.explain.changes import CONSTRAINT, OWN
 from gnomon.insight.explain.phrases import span
 from gnomon.insight.slurm.classes import Nodes
 from gnomon.insight.slurm.levers import acts
-from gnomon.insight.slurm.levers.bench import CONSTRAINT, OWN, Lever
+from gnomon.insight.slurm.levers.bench import Lever
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act
 from gnomon.insight.slurm.rules import findings

@@ -33,7 +33,7 @@ from gnomon.systems.kubernetes.descheduler.evictor import Facts, Filter, Limits,
 from gnomon.systems.kubernetes.descheduler.node_utilization import balance
 from gnomon.systems.kubernetes.descheduler.rebalancing import balance_spread, remove_duplicates, remove_restarting
 from gnomon.systems.kubernetes.descheduler.view import Seen, View
-from gnomon.systems.kubernetes.fleets.native import Native
+from gnomon.systems.kubernetes.fleets.native import native_of
 from gnomon.systems.kubernetes.read.annotations import stops_ns
 from gnomon.systems.kubernetes.scheduler.account import Account
 
@@ -43,8 +43,7 @@ class Descheduler:
     and nothing else is to happen: it would go on like that for ever."""
 
     def __init__(self, policy: DeschedulerPolicy, scenario: Scenario, account: Account, desk: Desk) -> None:
-        native = scenario.native
-        assert isinstance(native, Native)
+        native = native_of(scenario)
         self._policy, self._native, self._account, self._desk = policy, native, account, desk
         objects = native.objects
         self._thresholds = [threshold_of(one.evictor, objects.priority_classes) for one in policy.profiles]
@@ -175,7 +174,6 @@ def is_ready(node: Node) -> bool:
 
 def start_descheduler(scenario: Scenario, account: Account, desk: Desk, add: Callable[[Descheduler], None]) -> None:
     """Let the descheduler act in a run, if the scenario has a policy for one."""
-    native = scenario.native
-    assert isinstance(native, Native)
+    native = native_of(scenario)
     if native.objects.descheduler is not None:
         add(Descheduler(native.objects.descheduler, scenario, account, desk))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gnomon.model.scenario import Scenario
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.api.snapshot import Objects
 from gnomon.systems.kubernetes.fleets.fleet import Change, DaemonRollout, Fleet, JobRun, Rollout
@@ -24,3 +25,9 @@ class Native:
     daemon_rollouts: tuple[DaemonRollout, ...] = ()
     changes: tuple[Change, ...] = ()
     refused: Mapping[int, str] = field(default_factory=dict)
+
+
+def native_of(scenario: Scenario) -> Native:
+    """What Kubernetes reads of a scenario of its own."""
+    assert isinstance(scenario.native, Native)
+    return scenario.native
