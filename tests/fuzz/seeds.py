@@ -40,8 +40,8 @@ def write_seeds(reader: str, folder: Path) -> None:
     paths = [path for pattern in SEEDS.get(reader, ()) for path in sorted(ROOT.glob(pattern)) if path.is_file()]
     for path in [*paths, *(sorted(corpus.iterdir()) if corpus.is_dir() else ())]:
         content = path.read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-        if len(content) > BYTES_MAX and content.isascii() and path.parent != corpus:
-            content = content[: content.rfind(b"\n", 0, BYTES_MAX) + 1] or content[:BYTES_MAX]
+        if path.parent != corpus:
+            content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+            if len(content) > BYTES_MAX and content.isascii():
+                content = content[: content.rfind(b"\n", 0, BYTES_MAX) + 1] or content[:BYTES_MAX]
         (folder / f"{zlib.crc32(content):08x}-{path.name}").write_bytes(content)
