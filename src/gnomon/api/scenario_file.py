@@ -20,7 +20,7 @@ from gnomon.api.native import read_native
 from gnomon.api.parts import is_number, load_cluster, load_work
 from gnomon.api.recognise import native_system
 from gnomon.api.scenario_faults import Listed, check_faults, read_faults
-from gnomon.api.scenario_native import NATIVE_KEYS, native_files, parts, read_options
+from gnomon.api.scenario_native import NATIVE_KEYS, listed_paths, native_files, read_options
 from gnomon.api.scenario_places import loaded, placed
 from gnomon.api.scenario_policy import read_policies
 from gnomon.api.systems import SYSTEMS
@@ -39,8 +39,6 @@ from gnomon.systems.plain.read import read_cluster, read_reservations, read_tena
 from gnomon.systems.plain.recovery_specs import read_recovery
 
 _A = TypeVar("_A")
-
-_NEAR_MAX = 10_000
 
 _TENANTS = {"tenants": None, "users": "user", "queues": "queue"}
 
@@ -213,7 +211,7 @@ def _job(document: Located, spec: ScenarioSpec) -> Scenario:
 def _work_files(document: Located) -> list[str]:
     """The files that paths stand for; the folder of a log that is one of several files is kept as it is."""
     found = []
-    for part in parts(document):
+    for part in listed_paths(document):
         path = part.beside()
         found += [path] if native_system(path) is not None else native_files(part)
     return found
@@ -286,8 +284,8 @@ def _check_names(scenario: Scenario, document: Located) -> None:
     jobs = {work.job_name(task) for task in range(len(work))} if named else set()
     for place, job in named:
         if job not in jobs:
-            near = unknown_name("job", job, jobs if len(jobs) <= _NEAR_MAX else ())
-            raise document.error(near.problem, "operation", "budgets", place, "job", found=job)
+            problem = unknown_name("job", job, jobs).problem
+            raise document.error(problem, "operation", "budgets", place, "job", found=job)
 
 
 def _says(value: Any, *keys: str) -> bool:

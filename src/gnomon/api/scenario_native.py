@@ -44,10 +44,10 @@ def _change(document: Located) -> tuple[int, list[str]]:
 
 def native_files(document: Located) -> list[str]:
     """The files that paths stand for: each itself, or those of a folder."""
-    return [file for part in parts(document) for file in files_in(part.beside())]
+    return [file for part in listed_paths(document) for file in files_in(part.beside())]
 
 
-def parts(document: Located) -> list[Located]:
+def listed_paths(document: Located) -> list[Located]:
     """A path, or each of a list of paths."""
     several = document.value if isinstance(document.value, list) else None
     found = [document] if several is None else [document.at(place) for place in range(len(several))]

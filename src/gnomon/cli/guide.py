@@ -33,10 +33,9 @@ def spelt_out(arguments: Sequence[str], verbs: Collection[str]) -> list[str]:
 
 
 def about(file: str) -> str:
-    """The commands that tell of a file, by what it is."""
+    """The commands that tell of a file, by what it is. Raises InputError for one that is nothing known."""
     from gnomon.api.recognise import native_system, recognise
     from gnomon.api.systems import SYSTEMS
-    from gnomon.model.errors import InputError
 
     name = shlex.quote(file)
     if os.path.isdir(file):
@@ -47,10 +46,7 @@ def about(file: str) -> str:
     if system in SYSTEMS and SYSTEMS[system].recorder:
         return f"gnomon explain app -f {name}, gnomon simulate {name}"
     if system is None:
-        try:
-            recognise(file)
-        except InputError as error:
-            raise error from None
+        recognise(file)
     return f"gnomon simulate {name}, gnomon explain NAME -f {name}"
 
 

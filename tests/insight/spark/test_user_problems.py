@@ -15,7 +15,7 @@ from gnomon.insight.spark.abort import abort_of
 from gnomon.insight.spark.advice import split_hot, spread
 from gnomon.insight.spark.answer import explain_log
 from gnomon.insight.spark.bench import Bench, bench_of
-from gnomon.insight.spark.idle import Rules, idle_executors, rules_of
+from gnomon.insight.spark.idle import Rules, idle_executors, recorded_rules
 from gnomon.model.resources import NEVER
 from gnomon.systems.spark.application import Application
 from gnomon.systems.spark.read import read_event_log
@@ -216,7 +216,7 @@ def test_u57_those_without_shuffle_files_leave_the_others_stay(kept: Application
 
 def test_u57_with_a_shuffle_service_all_but_one_leave(kept: Application) -> None:
     said = {"spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "false"}
-    rules = rules_of(replace(kept, properties={**DYNAMIC, **said}))
+    rules = recorded_rules(replace(kept, properties={**DYNAMIC, **said}))
     assert sum(one.leaves_ms < NEVER for one in idle_executors(kept, rules)) == 29
     found = ask("app", kept)
     assert any("spark.shuffle.service.enabled=true: 29 executors leave" in one.what for one in found.changes)

@@ -50,11 +50,11 @@ class Idle:
         return self.until_ms - self.since_ms
 
 
-def rules_of(application: Application) -> Rules:
+def recorded_rules(application: Application) -> Rules:
     """The rules that a log records; the defaults are those of Spark 4.3.0.
 
     >>> said = {"spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2min"}
-    >>> rules_of(Application("", "", "", 0, None, properties=said))
+    >>> recorded_rules(Application("", "", "", 0, None, properties=said))
     Rules(enabled=True, idle_ms=120000, cached_ms=..., shuffle_ms=..., tracking=True, service=False, least=0)
     """
     plain, properties = Rules(), application.properties
@@ -81,7 +81,7 @@ def idle_executors(application: Application, rules: Rules | None = None) -> list
 
     ``rules``: in place of those that are configured.
     """
-    rules = rules or rules_of(application)
+    rules = rules or recorded_rules(application)
     last, outputs, cached = _facts(application)
     found = []
     for one in application.executors.values():

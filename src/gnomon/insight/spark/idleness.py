@@ -8,7 +8,7 @@ from typing import Final
 from gnomon.insight.explain.changes import OWN, Change
 from gnomon.insight.explain.phrases import counted
 from gnomon.insight.listing import Listing
-from gnomon.insight.spark.idle import PREFIX, Idle, idle_executors, rules_of
+from gnomon.insight.spark.idle import PREFIX, Idle, idle_executors, recorded_rules
 from gnomon.insight.spark.words import time
 from gnomon.model.resources import NEVER
 from gnomon.systems.spark.application import Application
@@ -29,7 +29,7 @@ class Idleness:
 def idleness(application: Application) -> Idleness | None:
     """Which executors dynamic allocation did not release though they were idle, why, and what would; None where it is
     off, or there are none."""
-    rules = rules_of(application)
+    rules = recorded_rules(application)
     if not rules.enabled:
         return None
     idle = idle_executors(application, rules)
@@ -71,7 +71,7 @@ def _leaves(one: Idle, application: Application) -> str:
 
 def _changes(application: Application) -> list[Change]:
     """What would release them, by the same rules."""
-    rules = rules_of(application)
+    rules = recorded_rules(application)
     tries = [
         (
             f"{PREFIX}shuffleTracking.timeout",

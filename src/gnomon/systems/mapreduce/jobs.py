@@ -75,7 +75,7 @@ class Jobs:
 
 def jobs_of(graph: Graph, settings: Settings, splits: Splits | None = None) -> Jobs:
     """The jobs of a graph. Raises InputError as :func:`gnomon.dataflow.plan.cut` does."""
-    plan = cut(graph, rules_of(settings), splits)
+    plan = cut(graph, _rules_of_cutting(settings), splits)
     making = _Making(plan, settings)
     for stage in plan.stages:
         making.add(stage)
@@ -83,7 +83,7 @@ def jobs_of(graph: Graph, settings: Settings, splits: Splits | None = None) -> J
     return Jobs(plan, tuple(making.parts), making.batch(), tuple(sorted(marks)))
 
 
-def rules_of(settings: Settings) -> Rules:
+def _rules_of_cutting(settings: Settings) -> Rules:
     """What MapReduce decides where a job leaves it open: no combiner that was not asked for, keys in order."""
     return Rules(partitions=settings.reduces or 1, hash=HASH, combine=False, ordered=True)
 
