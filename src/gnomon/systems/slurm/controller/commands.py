@@ -39,15 +39,20 @@ def jobs_of(state: State, text: str) -> list[Job]:
             found += [job for job in het if str(job.het_offset) == offset]
         elif "_" in one:
             number, _, tasks = one.partition("_")
-            wanted = {int(name) for name in expand(tasks.strip("[]")) if name.isdigit()} if tasks else set()
-            if number.isdigit() and (array := state.arrays.get(int(number))) is not None:
+            wanted = {_number(name) for name in expand(tasks.strip("[]"))} - {-1} if tasks else set()
+            if (array := state.arrays.get(_number(number))) is not None:
                 found += [job for job in array.tasks if not tasks or job.array_task in wanted]
-        elif one.isdigit() and (array := state.arrays.get(int(one))) is not None:
+        elif (array := state.arrays.get(_number(one))) is not None:
             found += array.tasks
-        elif one.isdigit():
-            het = [job for job in state.jobs.values() if job.het is not None and job.het.id == int(one)]
-            found += het or [job for job in (state.jobs.get(int(one)),) if job is not None]
+        else:
+            het = [job for job in state.jobs.values() if job.het is not None and job.het.id == _number(one)]
+            found += het or [job for job in (state.jobs.get(_number(one)),) if job is not None]
     return found
+
+
+def _number(text: str) -> int:
+    """A number that a job may have, -1 for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 10 else -1
 
 
 def scancel(state: State, args: Sequence[str], user: str) -> Answer:
