@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from operator import mul
 
 import numpy as np
@@ -37,3 +38,12 @@ def total_by(values: IntArray, group: IntArray, groups: int) -> list[int]:
 def dot(weights: Sequence[int], values: Sequence[int]) -> int:
     """The exact sum of products of two lists of Python integers."""
     return sum(map(mul, weights, values))
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """A part of a whole, rounded once; None of nothing.
+
+    >>> ratio(2**70, 2**71), ratio(1, 0)
+    (0.5, None)
+    """
+    return float(Fraction(part, whole)) if whole else None

@@ -8,7 +8,6 @@ value (the mean wait when nothing started) is None. The definitions stand at :cl
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from gnomon.control.batch.plan import batch_of
 from gnomon.engine.log import Kind, Log, State
+from gnomon.insight import exact
 from gnomon.insight.accounting import areas
 from gnomon.insight.distribution import SECOND, Distribution
 from gnomon.insight.fairness import dominant_shares, jain_index, overtaken_max, served
@@ -149,14 +149,14 @@ def of_history(past: History) -> Metrics:
         wait_s=Distribution.of_ns(waited[started]),
         turnaround_s=Distribution.of_ns(turnaround_ns),
         bounded_slowdown=Distribution.of(_bounded_slowdown(past, ended, turnaround_ns)),
-        utilisation={name: _ratio(one.ran, past.capacity[name] * past.span_ns) for name, one in area.items()},
-        allocated={name: _ratio(one.held, past.capacity[name] * past.span_ns) for name, one in area.items()},
-        throughput_per_s=_ratio(count[State.DONE] * SECOND, past.span_ns),
+        utilisation={name: exact.ratio(one.ran, past.capacity[name] * past.span_ns) for name, one in area.items()},
+        allocated={name: exact.ratio(one.held, past.capacity[name] * past.span_ns) for name, one in area.items()},
+        throughput_per_s=exact.ratio(count[State.DONE] * SECOND, past.span_ns),
         fragmentation=fragmentation(past),
         jain_index=jain_index(served(past, past.scenario.tenants_by)),
         preemptions=int((past.attempts.closed_by == Kind.PREEMPT).sum()),
         wasted_cpu_s=area["cpu"].wasted / (1000 * SECOND) if "cpu" in area else 0.0,
-        goodput=_ratio(area["cpu"].useful, area["cpu"].useful + area["cpu"].wasted) if "cpu" in area else None,
+        goodput=exact.ratio(area["cpu"].useful, area["cpu"].useful + area["cpu"].wasted) if "cpu" in area else None,
         longest_wait_s=_seconds(int(waited[past.accepted].max())) if past.accepted.any() else None,
         overtaken_max=overtaken_max(past),
         killed=count[State.KILLED],
@@ -216,10 +216,6 @@ def _largest_shares(past: History, by: str) -> dict[str, dict[str, float]]:
     shares = dominant_shares(past, by)
     largest = np.argsort(-shares.mean, kind="stable")[:MOST_TENANTS]
     return {shares.tenants[i]: {"mean": float(shares.mean[i]), "peak": float(shares.peak[i])} for i in largest.tolist()}
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return float(Fraction(part, whole)) if whole else None
 
 
 def _seconds(ns: int) -> float:

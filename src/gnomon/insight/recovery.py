@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -112,7 +111,7 @@ def recovery(past: History) -> Recovery | None:
         attempts_failed=_reasons(log.reason[log.kind == Kind.FAIL]),
         retries=_retries(log),
         gave_up=int((state == State.FAILED).sum()),
-        survival=_ratio(
+        survival=exact.ratio(
             int((state == State.DONE).sum()), int(np.isin(state, (State.DONE, State.FAILED, State.KILLED)).sum())
         ),
         work_lost_s=lost_ns / SECOND,
@@ -121,8 +120,8 @@ def recovery(past: History) -> Recovery | None:
         ran_twice=_ran_twice(past),
         availability={"nodes": _available(past, down), "control": _led(past)},
         capacity_available=_capacity_available(past, down),
-        goodput_cpus=_ratio(cpu.useful, 1000 * past.span_ns) if cpu else None,
-        throughput_cpus=_ratio(cpu.ran, 1000 * past.span_ns) if cpu else None,
+        goodput_cpus=exact.ratio(cpu.useful, 1000 * past.span_ns) if cpu else None,
+        throughput_cpus=exact.ratio(cpu.ran, 1000 * past.span_ns) if cpu else None,
         refusals=int(counts[Kind.REFUSE]),
         budget_breaches=breaches(past),
         backlog=_backlog(past, faults),
@@ -195,7 +194,7 @@ def _ran_twice(past: History) -> dict[str, float]:
 def _available(past: History, down: dict[int, list[Span]]) -> float | None:
     nodes = len(past.scenario.cluster.nodes)
     lost = sum(length(spans, past.begin_ns, past.end_ns) for spans in down.values())
-    return _ratio(nodes * past.span_ns - lost, nodes * past.span_ns)
+    return exact.ratio(nodes * past.span_ns - lost, nodes * past.span_ns)
 
 
 def _led(past: History) -> float | None:
@@ -203,7 +202,7 @@ def _led(past: History) -> float | None:
     rows = np.flatnonzero(past.log.kind == Kind.LEAD)
     t_ns, nobody = past.log.t_ns[rows].tolist(), (past.log.value[rows] < 0).tolist()
     spans = [span for span, idle in zip(zip(t_ns, [*t_ns[1:], NEVER], strict=False), nobody, strict=True) if idle]
-    return _ratio(past.span_ns - length(merged(spans), past.begin_ns, past.end_ns), past.span_ns)
+    return exact.ratio(past.span_ns - length(merged(spans), past.begin_ns, past.end_ns), past.span_ns)
 
 
 def _capacity_available(past: History, down: dict[int, list[Span]]) -> float | None:
@@ -214,7 +213,7 @@ def _capacity_available(past: History, down: dict[int, list[Span]]) -> float | N
     cpus = [node.capacity.cpu_milli for node in nodes]
     spans_of = [length(away.get(node, []), past.begin_ns, past.end_ns) for node in range(len(nodes))]
     whole = sum(cpus) * past.span_ns
-    return _ratio(whole - exact.dot(cpus, spans_of), whole)
+    return exact.ratio(whole - exact.dot(cpus, spans_of), whole)
 
 
 def _backlog(past: History, faults: Sequence[Outage]) -> dict[str, float | None]:
@@ -237,7 +236,3 @@ def _backlog(past: History, faults: Sequence[Outage]) -> dict[str, float | None]
         "at_s": int(t_ns[top]) / SECOND,
         "catch_up_s": None if caught is None else (caught - end) / SECOND,
     }
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return float(Fraction(part, whole)) if whole else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from gnomon.insight.explain.phrases import Numbers, counted, listed
 from gnomon.insight.explain.waits import Wait
-from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity, written
+from gnomon.insight.kubernetes.classes import FIT, PodNodeClass, quantity, shown, written
 from gnomon.insight.kubernetes.levers.bench import Bench
 from gnomon.insight.kubernetes.levers.constraints import selector_text
 from gnomon.insight.kubernetes.moment import Moment, key_of
@@ -106,7 +106,7 @@ def _of_resources(bench: Bench, rows: list[PodNodeClass]) -> _Told:
         more = f"none has more than {quantity(name, most)} at all" if most < amount else ""
         best_text = f"{state.names[best]} has most free, {written(name, free)} of {written(name, whole)}"
         parts.append(f"it asks for {quantity(name, amount)} and {more or best_text}")
-        numbers |= {f"asked_{name}": _plain_number(name, amount), f"free_{name}": _plain_number(name, free)}
+        numbers |= {f"asked_{name}": shown(name, amount), f"free_{name}": shown(name, free)}
         about = f"node/{state.names[best]}"
     full = sum(int(state.count[node] >= state.allowed[node]) for node in nodes)
     if full:
@@ -121,12 +121,6 @@ def _of_resources(bench: Bench, rows: list[PodNodeClass]) -> _Told:
         names = {key: None for node in nodes for key in state.nominated.get(state.names[node], {})}
         parts.append(f"what is free is kept for {listed(names, 3)}, of at least its priority")
     return listed(parts), about, numbers
-
-
-def _plain_number(name: str, amount: int) -> int | float:
-    if name != "cpu":
-        return amount
-    return amount / 1000 if amount % 1000 else amount // 1000
 
 
 def _of_labels(bench: Bench, rows: list[PodNodeClass]) -> _Told:

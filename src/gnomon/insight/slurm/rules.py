@@ -187,7 +187,7 @@ def _limits(moment: Moment) -> Iterator[Wait]:
         users = holders(moment.state, one)
         numbers: Numbers = {"limit": one.allowed, "used": one.used, "asked": one.asked}
         ends = _first_end(users)
-        yield _wait(moment, "limit", one.reason, _object(one.place), limit_text(one, users), numbers, ends)
+        yield _wait(moment, "limit", one.reason, object_of(one.place), limit_text(one, users), numbers, ends)
 
 
 def limit_text(one: Finding, users: list[Job]) -> str:
@@ -219,7 +219,7 @@ def holders(state: State, one: Finding) -> list[Job]:
     return found
 
 
-def _object(place: str) -> str:
+def object_of(place: str) -> str:
     """``account phys`` as ``account/phys``."""
     words = place.split(" ")
     return f"{words[0].lower()}/{words[1]}" if len(words) > 1 else place

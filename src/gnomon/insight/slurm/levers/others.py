@@ -18,7 +18,7 @@ from gnomon.insight.slurm.levers.own import even_share_mb
 from gnomon.insight.slurm.meaning import in_its_way
 from gnomon.insight.slurm.moment import Moment
 from gnomon.insight.slurm.rehearsal import Act, Rehearsal
-from gnomon.insight.slurm.rules import findings, holders
+from gnomon.insight.slurm.rules import findings, holders, object_of
 from gnomon.systems.slurm.accounting.entries import Entry, QosEntry
 from gnomon.systems.slurm.accounting.limit_checks import Finding, place_name
 from gnomon.systems.slurm.accounting.limit_reasons import OPTION_NAMES
@@ -116,7 +116,7 @@ def _raised(one: Finding) -> Lever | None:
     of = f"{one.limit}={one.resource}=" if one.resource else f"{one.limit}="
     return Lever(
         kind=LIMIT,
-        object=_object(one.place),
+        object=object_of(one.place),
         field=f"{one.limit}{f'={one.resource}' if one.resource else ''}",
         before=one.allowed,
         values=(needed,),
@@ -124,11 +124,6 @@ def _raised(one: Finding) -> Lever | None:
         phrases=(f"{of}{needed} for {one.place} instead of {one.allowed}",),
         acts=(_limit_set(one.place, family, one.resource, needed),),
     )
-
-
-def _object(place: str) -> str:
-    words = place.split(" ")
-    return f"{words[0].lower()}/{words[1]}" if len(words) > 1 else place
 
 
 def _limit_set(place: str, family: str, resource: str, value: int) -> Act:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gnomon.model.work import Note
 from gnomon.systems.slurm.config.options import KEYS, default_of
 from gnomon.systems.slurm.notation.times import limit_minutes, limit_seconds
-from gnomon.systems.slurm.notation.values import boolean, leading_number, number
+from gnomon.systems.slurm.notation.values import boolean, leading_number, number, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,4 +231,4 @@ class Conf:
         >>> sorted(Conf((), (), {"preemptmode": "SUSPEND,GANG"}).words("PreemptMode"))
         ['gang', 'suspend']
         """
-        return frozenset(word for part in self.text(key).split(",") if (word := part.strip().lower()))
+        return frozenset(parts_of(self.text(key).lower()))

@@ -82,7 +82,7 @@ def is_preempt_mode(written: str, version: Version = OLDEST) -> bool:
     >>> is_preempt_mode("SUSPEND,GANG"), is_preempt_mode("CANCEL,REQUEUE"), is_preempt_mode("GANG,WITHIN")
     (True, False, False)
     """
-    modes = [mode.lower() for mode in _parts(written)]
+    modes = [mode.lower() for mode in values.parts_of(written)]
     known = {*_PREEMPT_BASES, "gang", "within"} | ({"priority"} if version > OLDEST else set())
     bases = [mode for mode in modes if mode in _PREEMPT_BASES]
     return known.issuperset(modes) and len(bases) <= 1 and not {"gang", "within"}.issubset(modes)
@@ -140,7 +140,7 @@ def _check_select(options: Options, version: Version) -> None:
     key = "selecttypeparameters"
     chosen = _written(options, "selecttype", version).lower()
     written = _written(options, key, version)
-    words = [word.lower() for word in _parts(written)]
+    words = [word.lower() for word in values.parts_of(written)]
     known = _SELECT_WORDS | _SELECT_WORDS_LATER if version > OLDEST else _SELECT_WORDS
     consumable = [word for word in words if word.removesuffix("_memory") in _CONSUMABLE or word == "cr_memory"]
     clash = len(consumable) > 1 or ("cr_one_task_per_core" in words and any(word[:6] == "cr_cpu" for word in words))
@@ -158,7 +158,7 @@ def _check_select(options: Options, version: Version) -> None:
 
 def _check_preemption(options: Options, version: Version) -> None:
     written, line_key = _written(options, "preemptmode", version), "preemptmode"
-    modes = {mode.lower() for mode in _parts(written)}
+    modes = {mode.lower() for mode in values.parts_of(written)}
     if not is_preempt_mode(written, version):
         raise _bad(options, line_key, f"PreemptMode={written} invalid")
     if modes in ({"suspend"}, {"on"}):
@@ -210,7 +210,3 @@ def _bad(options: Options, key: str, problem: str) -> InputError:
     if key not in options:
         return InputError(problem, field=KEYS[key].name)
     return options[key][1].error(problem, field=KEYS[key].name)
-
-
-def _parts(text: str) -> list[str]:
-    return [word for part in text.split(",") if (word := part.strip())]

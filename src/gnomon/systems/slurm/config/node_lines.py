@@ -17,6 +17,7 @@ from gnomon.systems.slurm.config.conf_lines import Entry, Notes, entries_of, ent
 from gnomon.systems.slurm.config.gres_words import GresWord, words_of
 from gnomon.systems.slurm.config.lines import Line
 from gnomon.systems.slurm.notation.hostlist import expand
+from gnomon.systems.slurm.notation.values import parts_of
 
 NODES_MAX: Final = 1_000_000
 CPUS_MAX: Final = 65_535
@@ -179,7 +180,7 @@ def _node(entry: Entry, notes: Notes) -> NodeConf:
         memory_mb=memory,
         tmp_mb=entry.number("tmpdisk", 0),
         weight=min(entry.number("weight", 1), 2**32 - 2),
-        features=_features(entry.text("feature", "features") or ""),
+        features=parts_of(entry.text("feature", "features") or ""),
         state=state,
         reason=entry.text("reason") or "",
         core_spec=core_spec,
@@ -230,10 +231,6 @@ def _positive(count: int, name: str, taken: _Taken) -> int:
     if count == 0:
         taken(f"{name}=0 is invalid, reset to 1")
     return count or 1
-
-
-def _features(text: str) -> tuple[str, ...]:
-    return tuple(part for feature in text.split(",") if (part := feature.strip()))
 
 
 def _cpu_list(text: str, cpus: int) -> tuple[int, ...] | None:

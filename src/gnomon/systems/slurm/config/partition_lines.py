@@ -19,7 +19,7 @@ from gnomon.systems.slurm.config.options import Version
 from gnomon.systems.slurm.config.tres_weights import tres_weights
 from gnomon.systems.slurm.notation.hostlist import expand
 from gnomon.systems.slurm.notation.times import LIMIT_FORMS, limit_minutes
-from gnomon.systems.slurm.notation.values import leading_number
+from gnomon.systems.slurm.notation.values import leading_number, parts_of
 
 UNLIMITED_MINUTES: Final = 65_535
 """OverTimeLimit=UNLIMITED: INFINITE16, 45 days."""
@@ -322,4 +322,4 @@ def _words(text: str | None) -> tuple[str, ...]:
     """The parts of a list; ALL is everybody."""
     if not text or text.lower() == "all":
         return ()
-    return tuple(word for part in text.split(",") if (word := part.strip()))
+    return parts_of(text)

@@ -26,6 +26,7 @@ from gnomon.systems.slurm.config.partition_lines import Cluster, node_sets, part
 from gnomon.systems.slurm.config.scheduler_parameters import scheduler_parameters
 from gnomon.systems.slurm.config.topology_conf import blocks_of, by_place, switches_of
 from gnomon.systems.slurm.notation.hostlist import name_key
+from gnomon.systems.slurm.notation.values import parts_of
 
 _VERSION = re.compile(
     r"^\s*(?:SLURM_VERSION\s*=|SlurmctldVersion\s*=|#.{0,40}?\bslurm(?:ctld)?\s+(?:version\s*)?v?)\s*(\d\d)\.(\d\d)\b",
@@ -106,7 +107,7 @@ class _Reader:
         options = self._options(lines)
         check_options(options, version, self.notes)
         values_of = {name: value for name, (value, _) in options.items()}
-        gres_types = tuple(dict.fromkeys(_words(values_of.get("grestypes", ""))))
+        gres_types = tuple(dict.fromkeys(parts_of(values_of.get("grestypes", ""))))
         node_parts = node_lines(_of(lines, "nodename"), gres_types, self.notes)
         if not node_parts:
             raise InputError("No NodeName information available!", file=main.file)
@@ -216,7 +217,7 @@ def licenses_of(text: str, line: Line | None = None) -> dict[str, int]:
     {'matlab': 50, 'ansys': 1, 'fluent': 10}
     """
     result: dict[str, int] = {}
-    for part in _words(text.replace(";", ",")):
+    for part in parts_of(text.replace(";", ",")):
         name, _, written = part.rpartition(":") if ":" in part else (part, "", "1")
         number = int(written) if written.isdecimal() and written.isascii() and len(written) < 10 else -1
         if not name or number < 0:
@@ -228,10 +229,6 @@ def licenses_of(text: str, line: Line | None = None) -> dict[str, int]:
 
 def _of(lines: Iterable[Line], key: str) -> list[Line]:
     return [line for line in lines if line.first.key.lower() == key]
-
-
-def _words(text: str) -> list[str]:
-    return [word for part in text.split(",") if (word := part.strip())]
 
 
 def _beside(main: Path, name: str) -> _Source | None:

@@ -98,3 +98,12 @@ def weight(text: str, base: str = "") -> float | None:
         return None
     above = max(0, step - (_STEPS.find(base) + 1 if base else 0))
     return float(matched[1]) / float(1024**above)
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """The parts of a list with commas, without blanks around them, and without empty ones.
+
+    >>> parts_of("a, b,,c ")
+    ('a', 'b', 'c')
+    """
+    return tuple(word for part in text.split(",") if (word := part.strip()))
