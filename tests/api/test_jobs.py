@@ -121,3 +121,18 @@ def test_a_syntax_error_names_its_line_once(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text("x = (\n")
     with pytest.raises(InputError, match=r"line 1: SyntaxError: '\(' was never closed$"):
         load_job(tmp_path / "job.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("from pyspark.sql import SparkSession\n", "a program of Spark, which is not run here"),
+        ("import os\nimport pyflink.table\n", "a program of Flink, which is not run here"),
+    ],
+)
+def test_a_program_of_another_engine_is_named(folder: Path, text: str, says: str) -> None:
+    """Where its package is not installed; the line is the one that imports it."""
+    (folder / "job.py").write_text(text)
+    with pytest.raises(InputError, match=says) as raised:
+        load_job(folder / "job.py")
+    assert raised.value.line == len(text.splitlines())

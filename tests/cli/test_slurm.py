@@ -101,6 +101,17 @@ def test_what_waits_and_what_is_refused_is_told_in_slurms_words(gnomon: Gnomon, 
     assert refused == {f"sbatch: error: Batch job submission failed: {invalid}": 2, "PartitionTimeLimit": 1}
 
 
+@pytest.mark.parametrize("more", ["", "#SBATCH -A phys --qos=normal\n"])
+def test_without_a_dump_nobody_is_refused_for_an_account(gnomon: Gnomon, workplace: Path, more: str) -> None:
+    """Nearly every slurm.conf has AccountingStorageEnforce; a first question comes without what sacctmgr knows."""
+    (workplace / "one.sh").write_text(f"#!/bin/bash\n#SBATCH -n2 -t 5\n{more}srun ./x\n")
+    found = json.loads(gnomon("explain", "one.sh", "-f", "strict.conf", "-o", "json").out)
+    assert found["state"] in ("waiting", "running"), found["summary"]
+    found = json.loads(gnomon("simulate", "jobs.session", "-c", "strict.conf", "-o", "json").out)
+    assert found["done"] == 2
+    assert "accounts" in {one["field"] for one in found["notes"]}
+
+
 def test_a_limit_that_is_reached_and_a_refused_command_are_told_of(gnomon: Gnomon, workplace: Path) -> None:
     session = "@0s ann sbatch -n1 -t 1 --wrap x # runs 10m\n@5s root scancel 99\n@6s ann sbatch -n1 -p no --wrap x\n"
     (workplace / "jobs.session").write_text(session)

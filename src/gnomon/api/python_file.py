@@ -9,9 +9,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gnomon.model.errors import InputError
+
+ENGINES: Final = {
+    "pyspark": "Spark",
+    "pyflink": "Flink",
+    "ray": "Ray",
+    "dask": "Dask",
+    "apache_beam": "Beam",
+    "mrjob": "MapReduce",
+}
+"""Whose programs are handed over instead of a job: packages that they import."""
+LOGS: Final = {"Spark": ", or the event log of a run"}
 
 
 def run_python(file: str) -> Mapping[str, Any]:
@@ -42,6 +53,10 @@ def raised_by(file: str) -> Iterator[None]:
     except InputError as error:
         raise error.at(file=file, line=_line(error, file)) from None
     except (Exception, SystemExit) as error:
+        if isinstance(error, ImportError) and (engine := ENGINES.get(str(error.name).partition(".")[0])):
+            problem = f"a program of {engine}, which is not run here"
+            allowed = f"a job in Python that says from gnomon.dataflow import Dataflow{LOGS.get(engine, '')}"
+            raise InputError(problem, file=file, line=_line(error, file), allowed=allowed) from error
         message = (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0]
         raise InputError(f"{type(error).__name__}: {message}", file=file, line=_line(error, file)) from error
 

@@ -36,6 +36,15 @@ spec: {{{bound}{spec}containers: [{{name: c, resources: {{requests: {{cpu: "{cpu
 """
 
 
+CLAIM = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data}}
+spec: {{{}accessModes: [ReadWriteOnce], resources: {{requests: {{storage: 1Gi}}}}}}
+"""
+DISKS = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: slow}, provisioner: disk.csi.example}"
+
+
 def told(subject: str, *documents: str, why_not: str | None = None) -> Explanation:
     values = [value for text in documents for value in yaml.safe_load_all(text)]
     return explain(subject, scenario_of(objects_of(values)), why_not=why_not)
@@ -145,7 +154,7 @@ class TestOthers:
             "what is listed is two changes together",
         )
         assert [one.what for one in found.changes] == [
-            "select nodes without pool=x, and ask for 4 cpu instead of 8: it fits on a"
+            "no longer select nodes by pool=x, and ask for 4 cpu instead of 8: it fits on a"
         ]
 
 
@@ -234,6 +243,36 @@ class TestRemedies:
         found = told("p", node("a", spec=taint), pod("p"))
         assert "a is Ready again: it fits on a" in [one.what for one in found.changes]
         assert found.waiting[0].kind == "event"
+
+    @pytest.mark.parametrize(
+        ("names", "classes", "why", "change"),
+        [
+            (
+                "storageClassName: fast, ",
+                (),
+                "asks for the StorageClass fast, which is not among the objects",
+                "create the StorageClass fast: it fits on a",
+            ),
+            (
+                "",
+                (),
+                "names no StorageClass, and none that is the default is among the objects",
+                "a volume for the PersistentVolumeClaim default/data: it fits on a",
+            ),
+            (
+                "storageClassName: slow, ",
+                (DISKS,),
+                "waits until disk.csi.example has made its volume (StorageClass slow)",
+                "a volume for the PersistentVolumeClaim default/data: it fits on a",
+            ),
+        ],
+    )
+    def test_a_claim_without_a_volume(self, names: str, classes: tuple[str, ...], why: str, change: str) -> None:
+        """The event says neither which claim it is nor why it has no volume."""
+        wanted = "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}], "
+        found = told("p", node("a"), *classes, CLAIM.format(names), pod("p", spec=wanted))
+        assert found.summary.endswith(f"pod has unbound immediate PersistentVolumeClaims: the claim default/data {why}")
+        assert [one.what for one in found.changes] == [change]
 
     def test_the_claim_that_is_missing_and_one_of_a_like_name(self) -> None:
         claim = """

@@ -25,6 +25,7 @@ from gnomon.insight.kubernetes.subjects import Subject
 from gnomon.insight.kubernetes.summary import refusals, sentence
 from gnomon.systems.kubernetes.api.objects import Pod
 from gnomon.systems.kubernetes.scheduler.fit_error import event_note
+from gnomon.systems.kubernetes.scheduler.plugins.volume_binding import IMMEDIATE
 
 CHANGES_MAX = 10
 """How many changes are told."""
@@ -126,8 +127,11 @@ def _told(
         return [], _of_fitting(moment, bench), "running" if moment.went_to else _would(moment)
     early = attempt.statuses.absent if attempt.statuses is not None else None
     if early is not None and early.plugin:
-        text = f"{pod.key} cannot be placed on any node: {early.reasons[0]}"
-        return [PodWait("event", early.plugin, f"pod/{pod.key}", early.reasons[0])], text, "waiting"
+        why = early.reasons[0]
+        if why == IMMEDIATE:
+            why += f": {claims.unbound(bench.state.volumes, bench.state.shape(pod).claims)}"
+        text = f"{pod.key} cannot be placed on any node: {why}"
+        return [PodWait("event", early.plugin, f"pod/{pod.key}", why)], text, "waiting"
     held = refusals(bench, rows, _binding(rows, changes))
     chosen = attempt.preemption.chosen
     if chosen is None:
@@ -221,7 +225,11 @@ def _chain(moment: Moment) -> Iterator[Link]:
         yield Link(row, 0, "start", f"{one.key}, which stands in front of it, takes its place on {node}")
         row += 1
     if len(placed) > 5:
-        yield Link(row, 0, "start", f"{len(placed) - 5:,} more pods that stand in front of it take their places")
+        rest = counted(len(placed) - 5, "more pod")
+        takes = (
+            "stands in front of it, takes its place" if len(placed) == 6 else "stand in front of it, take their places"
+        )
+        yield Link(row, 0, "start", f"{rest}, which {takes}")
         row += 1
     if moment.is_placed:
         yield Link(row, 0, "start", f"{pod.key} is on {pod.node_name}")

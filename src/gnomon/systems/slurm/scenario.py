@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from gnomon.formats.files import Path, by_kind, read_text
 from gnomon.model.cluster import Cluster, Node
@@ -21,6 +22,7 @@ from gnomon.model.resources import MAX_AMOUNT, NEVER, Resources
 from gnomon.model.scenario import Scenario
 from gnomon.model.work import Note, Shape, Task, Work
 from gnomon.systems.slurm.accounting.accounts import Accounts
+from gnomon.systems.slurm.accounting.limits import enforced
 from gnomon.systems.slurm.accounting.sacctmgr_text import is_dump, read_dump, read_show
 from gnomon.systems.slurm.cluster.state import SECOND
 from gnomon.systems.slurm.config.conf import Conf, NodeConf
@@ -42,6 +44,12 @@ from gnomon.systems.slurm.sbatch.options import OPTIONS
 from gnomon.systems.slurm.sbatch.request import JobRequest
 from gnomon.systems.slurm.sbatch.site import Site, site_of
 from gnomon.systems.slurm.sbatch.submission import Submission, submission
+
+ACCOUNT: Final = "default"
+"""The account of who names none, where no accounts are given."""
+
+ENFORCE: Final = "accountingstorageenforce"
+"""Nearly every cluster has it: without its accounts it would refuse everybody, so it is heeded only with them."""
 
 
 def read_scenario(
@@ -71,6 +79,10 @@ def read_scenario(
     if present.jobs and "accounts" not in held:
         accounts = accounts_of(present.owners, present.qos)
     commands += [_of_script(path, site, accounts) for path in held.get("script", ())]
+    if "accounts" not in held and enforced(conf.text(ENFORCE)):
+        owners, qos = _asking(commands, work)
+        accounts = accounts_of((*present.owners, *owners), (*present.qos, *qos))
+        conf = replace(conf, options={**conf.options, ENFORCE: ""})
     if there.usage:
         accounts = replace(accounts, usage=there.usage)
     notes += [*accounts.notes, *present.notes]
@@ -137,6 +149,15 @@ def _of_history(
         native=Native(conf, accounts, epoch=past.epoch, history=past),
         name=name,
     )
+
+
+def _asking(commands: Sequence[Command], work: Work | None) -> tuple[set[tuple[str, str]], set[str]]:
+    """Who submits, as (account, user), and the QOS that are asked for."""
+    requests = [request for command in commands for request in command.requests]
+    pairs = {(one.account.lower(), one.user) for one in requests if one.account}
+    users = {one.user for one in requests} | {name or USER for name in (() if work is None else work.users)}
+    named = {user for _, user in pairs}
+    return pairs | {(ACCOUNT, user) for user in users - named}, {one.qos.lower() for one in requests if one.qos}
 
 
 def _of_script(path: str, site: Site, accounts: Accounts) -> Command:

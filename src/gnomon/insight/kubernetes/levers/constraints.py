@@ -55,7 +55,7 @@ def selectors(bench: Bench) -> Iterator[Lever]:
             changed = replace(spec, node_selector={**rest, name: value})
             yield _option(bench, "nodeSelector", f"{key}={value}", f"{name}={value}", changed, likeness(key, name))
         changed = replace(spec, node_selector=rest)
-        yield _removal(bench, f"nodeSelector.{key}", f"{key}={value}", changed, "select nodes without")
+        yield _removal(bench, f"nodeSelector.{key}", f"{key}={value}", changed, "no longer select nodes by")
     yield from _terms(bench)
 
 
