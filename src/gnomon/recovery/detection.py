@@ -110,7 +110,7 @@ def drawn_losses(
 def gaps(first_ns: int, until_ns: int, beat_ns: int, chance_e4: int, rng: Draws) -> Iterator[tuple[int, int]]:
     """The runs of lost beats from ``first_ns`` up to ``until_ns``: the beats heard before and after each."""
     if chance_e4 >= E4:
-        after = first_ns + max(0, (until_ns - first_ns) // beat_ns + 1) * beat_ns
+        after = max(first_ns, following(until_ns, beat_ns, first_ns))
         if after > first_ns:
             yield first_ns - beat_ns, after
         return
@@ -135,7 +135,7 @@ def unanswered(probe: Probe, first_ns: int, until_ns: int, chance_e4: int, rng: 
     if chance_e4 >= E4:
         failed = first_ns + (probe.misses - 1) * step
         if failed <= until_ns:
-            yield failed + probe.timeout_ns, first_ns + ((until_ns - first_ns) // step + 1) * step
+            yield failed + probe.timeout_ns, following(until_ns, step, first_ns)
         return
     asked, misses, given_up = first_ns, 0, NEVER
     drawn = 0
@@ -177,7 +177,7 @@ def delayed(
         last_asked = given_up - detection.timeout_ns
         if 2 * delay_ns <= detection.timeout_ns or last_asked > until_ns:
             return None
-        return given_up, last_asked + ((until_ns - last_asked) // step + 1) * step
+        return given_up, following(until_ns, step, last_asked)
     if detection.beat_ns <= 0:
         silent, again = from_ns, min(from_ns + delay_ns, until_ns)
     else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from gnomon.engine.periods import following
 from gnomon.model.resources import NEVER
 from gnomon.systems.slurm.cluster import preempting
 from gnomon.systems.slurm.cluster.job import Job
@@ -182,8 +183,7 @@ class Controller:
         period, several = self.state.priorities.period_ns, len(self.state.line.ready) > 1
         wanted = (several and self._plan.somebody_fits) or self._waits_for_decay
         if period and wanted and self._calc_timer < 0:
-            due = (self.state.now_ns // period + 1) * period
-            self._calc_timer = self.state.world.at(due, self._calculate)
+            self._calc_timer = self.state.world.at(following(self.state.now_ns, period), self._calculate)
 
     def _calculate(self) -> None:
         """PriorityCalcPeriod: usage decays, ages grow."""
