@@ -80,7 +80,7 @@ def test_the_version(gnomon: Gnomon) -> None:
         (["explain", "-f", "a", "-f", "b"], f"error: SUBJECT: {SAY}; allowed: gnomon explain NAME -f a -f b{WHERE}"),
         (["explain", "--run", "a"], f"error: SUBJECT: {SAY}; allowed: gnomon explain NAME --run DIR"),
         (["query", "nowhere", "SELECT 1"], "error: nowhere: not a run: it has no log.parquet"),
-        (["verify", "no\x1b[31m\nwhere.json"], "error: no\\x1b[31m where.json: no such file"),
+        (["verify", "no\x1b[31m\nwhere.json"], "error: no\\x1b[31m\\nwhere.json: no such file"),
     ],
 )
 def test_mistakes_get_one_line_and_code_2(gnomon: Gnomon, arguments: list[str], said: str) -> None:
