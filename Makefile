@@ -41,7 +41,7 @@ help: ## list these commands
 
 setup: $(READY) ## install what the lock file says into .venv
 
-demo: $(READY) ## compare six policies on a real log, then explain a pending pod
+demo: $(READY) ## compare six policies on a real log, then explain a waiting job
 	@mkdir -p demo
 	$(BIN)/gnomon compare $(TRACE) --cluster 100 \
 	    --policy fcfs,sjf,easy,sjf+easy,conservative,fair-share+easy --html demo/compare.html
@@ -49,6 +49,7 @@ demo: $(READY) ## compare six policies on a real log, then explain a pending pod
 	$(BIN)/gnomon explain render -f examples/why-pending.yaml
 	@echo
 	@echo "The comparison as a page, for any browser: demo/compare.html"
+	@echo "Next, with files of your own: docs/tutorials/first-steps.md; all verbs: $(BIN)/gnomon"
 
 test: lint ## lint, then run all tests but those beside real engines
 	$(BIN)/pytest -n 2 -q -m "not conformance"

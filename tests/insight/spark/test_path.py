@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gnomon.insight.spark.answer import explain_log
 from gnomon.insight.spark.path import critical_path, parts
 from gnomon.systems.spark.read import read_event_log
-from tests.shared import ROOT
+from tests.shared import EXAMPLES, ROOT
 from tests.systems.spark.event_logs import START, EventLog, stage
 
 GOLDEN = ROOT / "tests" / "golden" / "spark"
@@ -139,3 +140,10 @@ def test_whatever_ran_the_path_has_no_gaps(data: st.DataObject, tmp_path_factory
     assert all(one.end_ms == other.begin_ms for one, other in pairwise(found))
     total = application.last_ms - application.started_ms
     assert sum(one.length_ms for one in found) == total
+
+
+def test_what_costs_most_is_said_of_the_stages_where_the_driver_took_most_of_the_time() -> None:
+    """20.4 of 38.8 s are the driver's: no stage costs most of all."""
+    found = explain_log("app", read_event_log(EXAMPLES / "spark" / "lost-executor.jsonl.gz"))
+    assert "20.4s (53 %) in the driver" in found.summary
+    assert ". Of the stages, what costs most, 2.5s in stage 3" in found.summary

@@ -164,7 +164,6 @@ def _summary(path: Sequence[Part], total: int, causes: Sequence[Cause]) -> str:
     text += f", {time(driver)} ({share(driver, total)}) in the driver (starting, planning, between jobs)"
     if causes:
         cause = causes[0]
-        text += (
-            f". What costs most, {time(cause.finding.cost_ms)} in stage {name_of(cause.attempt)}: {cause.finding.text}"
-        )
+        most = "Of the stages, what costs most" if 2 * driver > total else "What costs most"
+        text += f". {most}, {time(cause.finding.cost_ms)} in stage {name_of(cause.attempt)}: {cause.finding.text}"
     return text
