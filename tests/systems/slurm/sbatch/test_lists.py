@@ -38,7 +38,7 @@ def test_arrays_that_are_none(text: str) -> None:
 @pytest.mark.parametrize("text", ["1,3,5-...", "9-1", "0-4000001", "1%" + "9" * 5000])
 def test_what_is_printed_of_an_array_is_the_users_file(text: str) -> None:
     """squeue cuts the list at 64 characters: ``SLURM_BITSTR_LEN`` of squeue(1)."""
-    with pytest.raises(InputError, match="not the tasks of an array.*SLURM_BITSTR_LEN=0"):
+    with pytest.raises(InputError, match=r"not the tasks of an array.*SLURM_BITSTR_LEN=0"):
         printed_tasks(text)
 
 
