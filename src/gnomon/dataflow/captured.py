@@ -9,7 +9,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any, Final
 
 from gnomon.dataflow.collection import Collection
-from gnomon.dataflow.comparing import frozen
+from gnomon.dataflow.comparing import frozen, shown
 from gnomon.dataflow.graph import Dataflow
 from gnomon.dataflow.stage import Stage
 
@@ -53,7 +53,7 @@ def frozen_copy(value: Any) -> Hashable:
     try:
         return frozen(deepcopy(value))
     except Exception:
-        return "kept", repr(type(value))
+        return "kept", shown(value)  # what cannot be copied (an iterator, from Python 3.14 on) shows where it stands
 
 
 def _gather(function: object, found: dict[str, Any], seen: list[object]) -> None:

@@ -109,7 +109,7 @@ def _who(stage: Stage, error: BaseException, first: FrameType | None) -> str:
     it is a key that has none."""
     aggregate, own = stage.aggregate, (stage.function, stage.combine, stage.partition.function)
     functions = [one for one in ((aggregate.add, *own) if aggregate is not None else own) if callable(one)]
-    if first is None and isinstance(error, TypeError) and str(error).startswith("unhashable type"):
+    if first is None and isinstance(error, TypeError) and "unhashable type" in str(error):
         return hash.__name__
     if aggregate is not None:
         functions += [one for one in (aggregate.create, aggregate.merge) if callable(one)]

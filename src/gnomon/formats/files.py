@@ -272,7 +272,8 @@ def _input_errors(file: str) -> Iterator[None]:
     except DamagedError as error:
         raise InputError(str(error), file=file) from None
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
+        why = "embedded null byte" if "\0" in file else getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {why}", file=file) from None
 
 
 def _decoded(content: bytes, file: str, first_line: int) -> str:

@@ -151,7 +151,7 @@ JUNK: dict[str, tuple[Any, ...]] = {
     "cut off": (json.dumps(listed(NODE, POD), indent=4).encode()[:-300], "line", "not JSON"),
     "no UTF-8": (b"apiVersion: v1\nkind: \xff\n", "line 2", "not UTF-8"),
     "deep": (b"a: " + b"[" * 5000, "line 1", "nesting depth"),
-    "deep JSON": (b"[" * 5000, "nested too deep"),
+    "deep JSON": (b"[" * 1_000_000, "nested too deep"),
     "lists in lists": (b"[" * 900 + b"]" * 900, "an object of Kubernetes is wanted"),
     "deep and plain": (b"\n".join(b" " * n + b"a:" for n in range(2000)), "nested more than 100 deep"),
     "no number": (b"apiVersion: v1\nkind: Pod\nspec: {overhead: {cpu: 1.5e400}}", "line 3", "not a finite number"),
