@@ -125,7 +125,7 @@ def _made(folder: Path) -> Path:
 @pytest.mark.unit
 def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
     """Whatever its number: that of a process in another container says nothing here."""
-    for process in (1, os.getppid()):
+    for process in {1, os.getppid()}:
         (tmp_path / f".run.partial-{process}").mkdir()
     (tmp_path / ".run.partial-file").write_text("")
 
