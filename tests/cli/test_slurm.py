@@ -109,7 +109,7 @@ def test_without_a_dump_nobody_is_refused_for_an_account(gnomon: Gnomon, workpla
     assert found["state"] in ("waiting", "running"), found["summary"]
     found = json.loads(gnomon("simulate", "jobs.session", "-c", "strict.conf", "-o", "json").out)
     assert found["done"] == 2
-    assert "accounts" in {one["field"] for one in found["notes"]}
+    assert {"accounts", "AccountingStorageEnforce"} <= {one["field"] for one in found["notes"]}
 
 
 def test_a_limit_that_is_reached_and_a_refused_command_are_told_of(gnomon: Gnomon, workplace: Path) -> None:

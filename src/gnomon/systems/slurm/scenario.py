@@ -83,6 +83,7 @@ def read_scenario(
         owners, qos = _asking(commands, work)
         accounts = accounts_of((*present.owners, *owners), (*present.qos, *qos))
         conf = replace(conf, options={**conf.options, ENFORCE: ""})
+        notes.append(Note("assumed", "AccountingStorageEnforce", "nothing is enforced: no accounting dump is given"))
     if there.usage:
         accounts = replace(accounts, usage=there.usage)
     notes += [*accounts.notes, *present.notes]
